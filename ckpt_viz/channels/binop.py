@@ -1,0 +1,71 @@
+"""A value that a reducer folds each update into."""
+
+from __future__ import annotations
+
+import collections.abc as abc
+from collections.abc import Callable
+from typing import Any, Self, get_origin
+
+from ckpt_viz.channels.base import MISSING, BaseChannel
+from ckpt_viz.errors import InvalidUpdateError
+from ckpt_viz.types import Overwrite
+
+_CONCRETE: dict[Any, type] = {
+    abc.Sequence: list,
+    abc.MutableSequence: list,
+    abc.Set: set,
+    abc.MutableSet: set,
+    abc.Mapping: dict,
+    abc.MutableMapping: dict,
+}
+
+
+def _first_value(typ: Any) -> Any:
+    """What the fold starts from: the type's own empty value, where it has one."""
+    kind = get_origin(typ) or typ
+    try:
+        return _CONCRETE.get(kind, kind)()
+    except Exception:  # noqa: BLE001 - any type may refuse an empty call: the first update starts it
+        return MISSING
+
+
+class BinaryOperatorAggregate(BaseChannel):
+    """Folds a step's updates into the value with ``operator(value, update)``, in task order."""
+
+    __slots__ = ("operator",)
+
+    def __init__(self, typ: Any, operator: Callable[[Any, Any], Any], key: str = "") -> None:
+        super().__init__(typ, key)
+        self.operator = operator
+        self.value = _first_value(typ)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BinaryOperatorAggregate) and self.operator is other.operator
+
+    __hash__ = object.__hash__
+
+    def clone(self) -> Self:
+        return type(self)(self.typ, self.operator, self.key)
+
+    def update(self, values: list[Any]) -> bool:
+        if not values:
+            return False
+        for value in values:
+            if type(value) is Overwrite:
+                return self._overwrite(values)
+        start = 0
+        if self.value is MISSING:
+            self.value, start = values[0], 1
+        for value in values[start:]:
+            self.value = self.operator(self.value, value)
+        return True
+
+    def _overwrite(self, values: list[Any]) -> bool:
+        """One `Overwrite` wins the step; plain values beside it are dropped."""
+        found = [v for v in values if type(v) is Overwrite]
+        if len(found) > 1:
+            raise InvalidUpdateError(
+                f"At key '{self.key}': Can receive only one Overwrite value per super-step."
+            )
+        self.value = found[0].value
+        return True

@@ -1,0 +1,42 @@
+"""A list of what was published in a step, or, accumulating, in all steps."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from ckpt_viz.channels.base import MISSING, BaseChannel
+
+
+class Topic(BaseChannel):
+    """Collects values; lists are flattened one level."""
+
+    __slots__ = ("accumulate",)
+    volatile: ClassVar[bool] = True
+
+    def __init__(self, typ: Any, accumulate: bool = False, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.accumulate = accumulate
+
+    def clone(self) -> Self:
+        return type(self)(self.typ, self.accumulate, self.key)
+
+    def restore(self, checkpoint: Any) -> None:
+        self.value = list(checkpoint) or MISSING
+
+    def checkpoint(self) -> Any:
+        return MISSING if self.value is MISSING else list(self.value)
+
+    def update(self, values: list[Any]) -> bool:
+        flat: list[Any] = []
+        for value in values:
+            if isinstance(value, list):
+                flat.extend(value)
+            else:
+                flat.append(value)
+        before = self.value
+        if self.accumulate:
+            if flat:
+                self.value = flat if before is MISSING else [*before, *flat]
+            return bool(flat)
+        self.value = flat or MISSING
+        return bool(flat) or before is not MISSING

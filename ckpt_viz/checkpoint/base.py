@@ -1,0 +1,263 @@
+"""What every saver offers: the documented interface, and the helpers that savers share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from random import random
+from typing import Any, NamedTuple, TypeVar
+
+from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
+from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, JsonPlusSerializer
+from ckpt_viz.constants import ERROR, INTERRUPT, RESUME, SCHEDULED
+from ckpt_viz.errors import MissingThreadIdError, SerializationError
+from ckpt_viz.ids import tick_of
+
+Config = dict[str, Any]
+Checkpoint = dict[str, Any]
+Metadata = dict[str, Any]
+PendingWrite = tuple[str, str, Any]
+Self = TypeVar("Self", bound="BaseCheckpointSaver")
+
+WRITES_IDX_MAP = {ERROR: -1, SCHEDULED: -2, INTERRUPT: -3, RESUME: -4}
+"""Writes that steer have a fixed place each, where the last one counts."""
+
+_EPOCH_TICKS = 0x01B21DD213814000
+_FILTER_KEY = re.compile(r"[\w.\-]+", re.ASCII)
+_CHECKPOINT_KEYS = 7
+
+
+class CheckpointTuple(NamedTuple):
+    """A checkpoint with all that belongs to it."""
+
+    config: Config
+    checkpoint: Checkpoint
+    metadata: Metadata
+    parent_config: Config | None = None
+    pending_writes: list[PendingWrite] | None = None
+
+
+class BaseCheckpointSaver:
+    """Keeps the checkpoints of threads. Sub-classes implement the sync methods at least.
+
+    Args:
+        serde: turns values into typed bytes; the default keeps exact types and loads safely.
+    """
+
+    def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
+        self.serde: SerializerProtocol = serde if serde is not None else JsonPlusSerializer()
+
+    @property
+    def config_specs(self) -> list[Any]:
+        """Configurable fields that a saver adds to a graph: none."""
+        return []
+
+    def get(self, config: Config) -> Checkpoint | None:
+        """The checkpoint that a config addresses, or None."""
+        found = self.get_tuple(config)
+        return found.checkpoint if found else None
+
+    def get_tuple(self, config: Config) -> CheckpointTuple | None:
+        """The addressed checkpoint, or the newest of the thread; None if there is none."""
+        raise NotImplementedError
+
+    def list(
+        self,
+        config: Config | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: Config | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Checkpoints, newest first; no config means all threads, no namespace means all."""
+        raise NotImplementedError
+
+    def put(
+        self,
+        config: Config,
+        checkpoint: Checkpoint,
+        metadata: Metadata,
+        new_versions: Mapping[str, Any],
+    ) -> Config:
+        """Keep a checkpoint whose parent is ``config``; returns its own config."""
+        raise NotImplementedError
+
+    def put_writes(
+        self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Keep what a task wrote, under the checkpoint it started from."""
+        raise NotImplementedError
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Remove everything of a thread."""
+        raise NotImplementedError
+
+    def threads(self) -> list[dict[str, Any]]:  # type: ignore[valid-type]
+        """One ``{thread_id, checkpoints, last_step, last_time}`` a thread, last used first.
+
+        ``last_time`` is in seconds since the epoch.
+        """
+        raise NotImplementedError
+
+    async def aget(self, config: Config) -> Checkpoint | None:
+        """As `get`."""
+        found = await self.aget_tuple(config)
+        return found.checkpoint if found else None
+
+    async def aget_tuple(self, config: Config) -> CheckpointTuple | None:
+        """As `get_tuple`."""
+        return self.get_tuple(config)
+
+    async def alist(
+        self,
+        config: Config | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: Config | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """As `list`."""
+        for item in self.list(config, filter=filter, before=before, limit=limit):
+            yield item
+
+    async def aput(
+        self,
+        config: Config,
+        checkpoint: Checkpoint,
+        metadata: Metadata,
+        new_versions: Mapping[str, Any],
+    ) -> Config:
+        """As `put`."""
+        return self.put(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """As `put_writes`."""
+        self.put_writes(config, writes, task_id, task_path)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """As `delete_thread`."""
+        self.delete_thread(thread_id)
+
+    async def athreads(self) -> Sequence[dict[str, Any]]:
+        """As `threads`."""
+        return self.threads()
+
+    def get_next_version(self, current: Any, channel: Any = None) -> Any:
+        """A version greater than ``current``: a counter with a random tail, as text.
+
+        The tail keeps apart the values that two branches wrote in the same step.
+        """
+        if current is None:
+            number = 0
+        elif isinstance(current, int):
+            number = current
+        else:
+            number = int(str(current).split(".", 1)[0])
+        return f"{number + 1:032}.{random():016}"
+
+    def with_allowlist(self: Self, allowed: Iterable[Any]) -> Self:
+        """The same saver, whose serializer may load these classes as well."""
+        widen = getattr(self.serde, "with_allowlist", None)
+        if widen is not None:
+            self.serde = widen(allowed)
+        return self
+
+
+def address(config: Config) -> tuple[str, str, str | None]:
+    """Thread, namespace and checkpoint id of a config.
+
+    Raises:
+        MissingThreadIdError: there is no thread id.
+    """
+    conf = config.get("configurable") or {}
+    try:
+        thread = conf["thread_id"]
+    except KeyError:
+        raise MissingThreadIdError(
+            "The config names no thread. Pass {'configurable': {'thread_id': '...'}}."
+        ) from None
+    return str(thread), conf.get("checkpoint_ns") or "", conf.get("checkpoint_id") or None
+
+
+def config_of(thread: str, ns: str, id_: str) -> Config:
+    """The config that addresses one checkpoint."""
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": id_}}
+
+
+def parent_of(thread: str, ns: str, parent: str | None) -> Config | None:
+    """The config of a parent, or None for a first checkpoint."""
+    return config_of(thread, ns, parent) if parent else None
+
+
+def without_values(checkpoint: Checkpoint) -> Checkpoint:
+    """The part of a checkpoint that is stored as one: all but the channels' values.
+
+    It is to be packed at once: the caller's maps inside of it go on changing.
+    """
+    if len(checkpoint) != _CHECKPOINT_KEYS or "updated_channels" not in checkpoint:
+        return {key: value for key, value in checkpoint.items() if key != "channel_values"}
+    return {
+        "v": checkpoint["v"],
+        "ts": checkpoint["ts"],
+        "id": checkpoint["id"],
+        "channel_versions": checkpoint["channel_versions"],
+        "versions_seen": checkpoint["versions_seen"],
+        "updated_channels": checkpoint["updated_channels"],
+    }
+
+
+def pack_values(
+    serde: SerializerProtocol, values: Mapping[str, Any], new_versions: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Typed]]:
+    """``(channel, version, typed)`` of each new version; a channel without value is empty."""
+    dumps = serde.dumps_typed
+    for channel, version in new_versions.items():
+        if channel in values:
+            try:
+                yield channel, version, dumps(values[channel])
+            except SerializationError as error:
+                raise named(error, channel) from error
+        else:
+            yield channel, version, EMPTY
+
+
+def named(error: SerializationError, channel: str) -> SerializationError:
+    """The error of a value that cannot be saved, now naming its channel."""
+    return SerializationError(
+        f"Channel {channel!r}: {error}",
+        path=error.path,
+        type_name=error.type_name,
+        channel=channel,
+    )
+
+
+def check_filter(filter: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The filter on metadata, once its keys are known to be plain names.
+
+    Raises:
+        ValueError: a key holds anything but letters, digits, ``_``, ``-`` and ``.``.
+    """
+    for key in filter or ():
+        if not isinstance(key, str) or not _FILTER_KEY.fullmatch(key):
+            raise ValueError(
+                f"Invalid filter key {key!r}: use letters, digits, '_', '-' and '.' only."
+            )
+    return dict(filter or {})
+
+
+def matches(metadata: Mapping[str, Any], filter: Mapping[str, Any]) -> bool:
+    """Whether all entries of a filter equal those of the metadata."""
+    return all(key in metadata and metadata[key] == value for key, value in filter.items())
+
+
+def time_of(id_: str) -> float:
+    """When a checkpoint was made, in seconds since the epoch, read from its id."""
+    tick = tick_of(id_)
+    return (tick - _EPOCH_TICKS) / 1e7 if tick else 0.0
+
+
+def get_checkpoint_id(config: Config) -> str | None:
+    """The checkpoint id that a config names, or None."""
+    return (config.get("configurable") or {}).get("checkpoint_id")

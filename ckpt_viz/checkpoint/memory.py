@@ -1,0 +1,242 @@
+"""The saver that keeps everything in dictionaries, which one may look into to learn."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, TypeAlias
+
+from ckpt_viz.checkpoint.base import (
+    WRITES_IDX_MAP,
+    BaseCheckpointSaver,
+    Checkpoint,
+    CheckpointTuple,
+    Config,
+    Metadata,
+    PendingWrite,
+    address,
+    check_filter,
+    config_of,
+    matches,
+    named,
+    pack_values,
+    parent_of,
+    time_of,
+    without_values,
+)
+from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
+from ckpt_viz.errors import SerializationError
+
+Row: TypeAlias = tuple[Typed, Typed, str | None]
+
+
+class InMemorySaver(BaseCheckpointSaver):
+    """Keeps checkpoints in this process; for trying out, tests and short-lived threads.
+
+    ``storage[thread][ns][checkpoint_id] = (checkpoint, metadata, parent_id)``,
+    ``writes[thread, ns, checkpoint_id][task_id, index] = (task_id, channel, value, path)`` and
+    ``blobs[thread, ns, channel, version] = value``; values are ``(tag, bytes)``.
+    """
+
+    def __init__(
+        self, serde: SerializerProtocol | None = None, *, factory: Any = defaultdict
+    ) -> None:
+        super().__init__(serde=serde)
+        self.storage: defaultdict[str, dict[str, dict[str, Row]]] = factory(
+            lambda: defaultdict(dict)
+        )
+        self.writes: defaultdict[tuple[str, str, str], dict[tuple[str, int], Any]] = factory(dict)
+        self.blobs: dict[tuple[str, str, str, Any], Typed] = factory()
+        self.stack = ExitStack()
+        if factory is not defaultdict:
+            for kept in (self.storage, self.writes, self.blobs):
+                self.stack.enter_context(kept)
+
+    def __enter__(self) -> InMemorySaver:
+        self.stack.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        return self.stack.__exit__(kind, error, trace)
+
+    async def __aenter__(self) -> InMemorySaver:
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        return self.__exit__(kind, error, trace)
+
+    def put(
+        self,
+        config: Config,
+        checkpoint: Checkpoint,
+        metadata: Metadata,
+        new_versions: Mapping[str, Any],
+    ) -> Config:
+        """Keep a checkpoint whose parent is ``config``; returns its own config.
+
+        Raises:
+            SerializationError: a value cannot be saved; nothing was kept.
+        """
+        thread, ns, parent = address(config)
+        dumps = self.serde.dumps_typed
+        new = list(pack_values(self.serde, checkpoint["channel_values"], new_versions))
+        row = (dumps(without_values(checkpoint)), dumps(metadata), parent)
+        blobs = self.blobs
+        for channel, version, typed in new:
+            blobs.setdefault((thread, ns, channel, version), typed)
+        id_ = checkpoint["id"]
+        self.storage[thread][ns][id_] = row
+        return config_of(thread, ns, id_)
+
+    def put_writes(
+        self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Keep what a task wrote. A plain write that is there already stays as it is."""
+        thread, ns, id_ = address(config)
+        dumps = self.serde.dumps_typed
+        kept = self.writes[thread, ns, id_ or ""]
+        for position, (channel, value) in enumerate(writes):
+            index = WRITES_IDX_MAP.get(channel, position)
+            key = (task_id, index)
+            if index >= 0 and key in kept:
+                continue
+            try:
+                kept[key] = (task_id, channel, dumps(value), task_path)
+            except SerializationError as error:
+                raise named(error, channel) from error
+
+    def get_tuple(self, config: Config) -> CheckpointTuple | None:
+        """The addressed checkpoint, or the newest of the thread; None if there is none."""
+        thread, ns, id_ = address(config)
+        rows = self._rows(thread, ns)
+        if not rows:
+            return None
+        if id_ is None:
+            id_ = max(list(rows))
+        row = rows.get(id_)
+        return None if row is None else self._tuple(thread, ns, id_, row, None)
+
+    def list(
+        self,
+        config: Config | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: Config | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Checkpoints, newest first; no config means all threads, no namespace means all."""
+        wanted = check_filter(filter)
+        end = (before or {}).get("configurable", {}).get("checkpoint_id")
+        keys = sorted(self._keys(config, end), reverse=True)
+        return self._walk(keys, wanted, limit)
+
+    def _walk(
+        self,
+        keys: Sequence[tuple[str, str, str]],
+        wanted: Mapping[str, Any],
+        limit: int | None,
+    ) -> Iterator[CheckpointTuple]:
+        left = len(keys) if limit is None else limit
+        for id_, thread, ns in keys:
+            if left <= 0:
+                return
+            row = self._rows(thread, ns).get(id_)
+            if row is None:
+                continue
+            metadata = None
+            if wanted:
+                metadata = self.serde.loads_typed(row[1])
+                if not matches(metadata, wanted):
+                    continue
+            left -= 1
+            yield self._tuple(thread, ns, id_, row, metadata)
+
+    def _keys(self, config: Config | None, end: str | None) -> Iterator[tuple[str, str, str]]:
+        """``(id, thread, ns)`` of all checkpoints that a call to `list` is about."""
+        wanted_ns = wanted_id = None
+        threads = list(self.storage)
+        if config is not None:
+            thread, _, wanted_id = address(config)
+            threads = [thread]
+            wanted_ns = config["configurable"].get("checkpoint_ns")
+        for thread in threads:
+            for ns in list(self.storage.get(thread, ())):
+                if wanted_ns is not None and ns != wanted_ns:
+                    continue
+                for id_ in list(self._rows(thread, ns)):
+                    if (not end or id_ < end) and (not wanted_id or id_ == wanted_id):
+                        yield id_, thread, ns
+
+    def _rows(self, thread: str, ns: str) -> dict[str, Row]:
+        spaces = self.storage.get(thread)
+        return spaces.get(ns, {}) if spaces else {}
+
+    def _tuple(
+        self, thread: str, ns: str, id_: str, row: Row, metadata: Metadata | None
+    ) -> CheckpointTuple:
+        loads = self.serde.loads_typed
+        checkpoint: Checkpoint = loads(row[0])
+        values = {}
+        blobs = self.blobs
+        for channel, version in checkpoint["channel_versions"].items():
+            typed = blobs.get((thread, ns, channel, version))
+            if typed is not None and typed[0] != "empty":
+                values[channel] = loads(typed)
+        checkpoint["channel_values"] = values
+        return CheckpointTuple(
+            config_of(thread, ns, id_),
+            checkpoint,
+            loads(row[1]) if metadata is None else metadata,
+            parent_of(thread, ns, row[2]),
+            self._writes(thread, ns, id_),
+        )
+
+    def _writes(self, thread: str, ns: str, id_: str) -> list[PendingWrite]:  # type: ignore[valid-type]
+        kept = self.writes.get((thread, ns, id_))
+        if not kept:
+            return []
+        loads = self.serde.loads_typed
+        ordered = sorted(list(kept.items()), key=lambda item: (item[1][3], item[0][0], item[0][1]))
+        return [(task, channel, loads(typed)) for _, (task, channel, typed, _) in ordered]
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Remove everything of a thread."""
+        self.storage.pop(thread_id, None)
+        for place in [key for key in list(self.writes) if key[0] == thread_id]:
+            self.writes.pop(place, None)
+        for blob in [key for key in list(self.blobs) if key[0] == thread_id]:
+            self.blobs.pop(blob, None)
+
+    def threads(self) -> list[dict[str, Any]]:  # type: ignore[valid-type]
+        """One ``{thread_id, checkpoints, last_step, last_time}`` a thread, last used first."""
+        found = []
+        for thread in list(self.storage):
+            ids = [(id_, ns) for ns in list(self.storage[thread]) for id_ in self._rows(thread, ns)]
+            if not ids:
+                continue
+            last, ns = max([key for key in ids if not key[1]] or ids)
+            metadata = self.serde.loads_typed(self._rows(thread, ns)[last][1])
+            found.append(
+                {
+                    "thread_id": thread,
+                    "checkpoints": len(ids),
+                    "last_step": metadata.get("step"),
+                    "last_time": time_of(last),
+                }
+            )
+        return sorted(found, key=lambda row: row["last_time"], reverse=True)
+
+
+MemorySaver = InMemorySaver

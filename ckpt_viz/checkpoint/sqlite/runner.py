@@ -1,0 +1,161 @@
+"""Where SQL runs: in the caller's thread under a lock, or in one worker for async callers."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+import weakref
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+_Job = tuple[Callable[[], Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
+
+
+class Runner(Protocol):
+    """Runs a function on a connection, for callers of either colour."""
+
+    def run(self, work: Work[T]) -> T:
+        """Run it and wait."""
+        ...
+
+    async def arun(self, work: Work[T]) -> T:
+        """Run it off the event loop."""
+        ...
+
+    def close(self) -> None:
+        """Stop the worker, if there is one."""
+        ...
+
+
+class LockedRunner:
+    """One lock around one connection; async work goes through one worker thread."""
+
+    def __init__(self, conn: Callable[[], sqlite3.Connection]) -> None:
+        self._conn = conn
+        self._lock = threading.RLock()
+        self._jobs: SimpleQueue[_Job | None] | None = None
+        self._bound = False
+
+    def run(self, work: Work[T]) -> T:
+        """Run it in this thread."""
+        with self._lock:
+            return work(self._conn())
+
+    async def arun(self, work: Work[T]) -> T:
+        """Run it in the worker; in this thread if the connection is bound to it."""
+        if self._bound:
+            return self.run(work)
+        try:
+            return await self._submit(lambda: self.run(work))
+        except sqlite3.ProgrammingError as error:
+            if "created in a thread" not in str(error):
+                raise
+            self._bound = True
+            return self.run(work)
+
+    async def _submit(self, job: Callable[[], T]) -> T:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._queue().put((job, loop, future))
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            await _settled(future)
+            raise
+
+    def _queue(self) -> SimpleQueue[_Job | None]:
+        with self._lock:
+            if self._jobs is None:
+                jobs: SimpleQueue[_Job | None] = SimpleQueue()
+                threading.Thread(
+                    target=_serve, args=(jobs,), name="ckpt-sqlite", daemon=True
+                ).start()
+                weakref.finalize(self, jobs.put, None)
+                self._jobs = jobs
+            return self._jobs
+
+    def close(self) -> None:
+        """Stop the worker."""
+        with self._lock:
+            if self._jobs is not None:
+                self._jobs.put(None)
+                self._jobs = None
+
+
+async def _settled(future: asyncio.Future[Any]) -> None:
+    """Wait for work that cannot be taken back, so that nobody closes the file under it."""
+    if not future.done():
+        await asyncio.wait([future])
+    if not future.cancelled():
+        future.exception()
+
+
+def _serve(jobs: SimpleQueue[_Job | None]) -> None:
+    while (job := jobs.get()) is not None:
+        work, loop, future = job
+        result, error = None, None
+        try:
+            result = work()
+        except BaseException as caught:  # noqa: BLE001 - handed to the caller, whatever it is
+            error = caught
+        try:
+            loop.call_soon_threadsafe(_deliver, future, result, error)
+        except RuntimeError:
+            continue  # the caller's loop is closed: nobody waits any more
+        finally:
+            del job, work, loop, future, result, error
+
+
+def _deliver(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+    if future.done():
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
+class AioRunner:
+    """Runs work in the thread of an aiosqlite connection, which owns its sqlite3 connection."""
+
+    def __init__(self, conn: Any, prepare: Work[None]) -> None:
+        self._conn = conn
+        self._prepare: Work[None] | None = prepare
+
+    async def arun(self, work: Work[T]) -> T:
+        """Run it in aiosqlite's own thread; opens the connection if nobody did."""
+        if self._conn._connection is None:
+            await self._conn
+        return await self._conn._execute(self._call, work)  # type: ignore[no-any-return]
+
+    def _call(self, work: Work[T]) -> T:
+        raw: sqlite3.Connection = self._conn._conn
+        if self._prepare is not None:
+            self._prepare(raw)
+            self._prepare = None
+        return work(raw)
+
+    def run(self, work: Work[T]) -> T:
+        """Run it there and wait, from any thread, also inside a running loop."""
+        box: list[T] = []
+        errors: list[BaseException] = []
+
+        def go() -> None:
+            try:
+                box.append(asyncio.run(self.arun(work)))
+            except BaseException as caught:  # noqa: BLE001 - raised again in the caller
+                errors.append(caught)
+
+        thread = threading.Thread(target=go, name="ckpt-aiosqlite")
+        thread.start()
+        thread.join()
+        if errors:
+            raise errors[0]
+        return box[0]
+
+    def close(self) -> None:
+        """Nothing to stop: the connection is the user's."""

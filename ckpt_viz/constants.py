@@ -1,0 +1,33 @@
+"""Reserved words that people meet in checkpoints and events; the same on the wire as LangGraph's."""
+
+from __future__ import annotations
+
+from typing import Final
+
+START: Final = "__start__"
+END: Final = "__end__"
+TAG_HIDDEN: Final = "langsmith:hidden"
+
+INPUT: Final = "__input__"
+INTERRUPT: Final = "__interrupt__"
+RESUME: Final = "__resume__"
+ERROR: Final = "__error__"
+SCHEDULED: Final = "__scheduled__"
+NO_WRITES: Final = "__no_writes__"
+RETURN: Final = "__return__"
+PREVIOUS: Final = "__previous__"
+COPY: Final = "__copy__"
+ROOT: Final = "__root__"
+
+PULL: Final = "__pregel_pull"
+PUSH: Final = "__pregel_push"
+TASKS: Final = "__pregel_tasks"
+
+NULL_TASK_ID: Final = "00000000-0000-0000-0000-000000000000"
+"""The task id of writes made by the caller (a Command's update, goto or resume), not by a task."""
+
+NS_SEP: Final = "|"
+NS_END: Final = ":"
+
+CONTROL: Final = frozenset({NO_WRITES, PUSH, RESUME, INTERRUPT, RETURN, ERROR, SCHEDULED})
+"""Names of pending writes that steer the engine and never reach a channel."""

@@ -1,0 +1,136 @@
+"""Files that keep a history without a kernel: one HTML page, an SVG, or JSON.
+
+The page holds the widget's own bundle and a transport that answers from the data inside, so it
+browses like the Explorer, offline; acting is refused with its reason.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from ckpt_viz.explorer.bundle import script_text, style_text
+from ckpt_viz.explorer.messages import HANDLERS
+from ckpt_viz.explorer.panels import Json, can_json
+from ckpt_viz.explorer.session import Session
+from ckpt_viz.explorer.static import svg_tree
+from ckpt_viz.timeline.records import Capability
+
+CHECKPOINT_LIMIT = 300
+WHY = "This page is an export: it has no kernel. Open the notebook to act."
+FORMATS = ("html", "svg", "json")
+
+
+def write_export(session: Session, path: str | Path) -> Path:
+    """Writes the history to `path`; the form goes by its ending: .html, .svg or .json."""
+    target = Path(path).expanduser()
+    kind = target.suffix.lower().lstrip(".")
+    if kind not in FORMATS:
+        raise ValueError(f"Can't export to {str(target)!r}: end it with .html, .svg or .json")
+    if kind == "svg":
+        rows = session.timeline.rows()
+        text = svg_tree(rows, session.title, session.timeline.unfinished(), values=True)
+    elif kind == "json":
+        text = json.dumps(collect(session), allow_nan=False, indent=1)
+    else:
+        text = page(collect(session), session.title)
+    target.write_text(text, encoding="utf-8")
+    return target.resolve()
+
+
+def collect(session: Session) -> Json:
+    """The hello answer, and the answer of each of the newest checkpoints."""
+    timeline = session.timeline
+    here = {"id": timeline.thread_id, "checkpoints": 0, "last_step": 0, "last_time": 0}
+    overview = session.overview()
+    rows = overview["rows"]["rows"]
+    if rows:
+        here |= {"checkpoints": len(rows), "last_step": rows[-1][2], "last_time": rows[-1][4]}
+    hello: Json = {"session": "export", "threads": [{**here, "status": ""}], **overview}
+    hello["can"] = can_json(Capability.none(WHY))
+    hello |= {"height": 560, "theme": "auto", "namespaces": [timeline.checkpoint_ns]}
+    ids = [row[0] for row in rows][-CHECKPOINT_LIMIT:]
+    answer = HANDLERS["checkpoint"]
+    return {"hello": hello, "checkpoints": {i: answer(session, {"checkpoint": i}) for i in ids}}
+
+
+def safe_json(data: Any) -> str:
+    """JSON that can stand inside a `<script>` element: no tag can begin or end in it."""
+    text = json.dumps(data, allow_nan=False)
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
+
+
+def global_script(bundle: str) -> str:
+    """The ES module as plain script text that leaves its default export in a global."""
+
+    def swap(match: re.Match[str]) -> str:
+        default = re.search(r"([\w$]+)\s+as\s+default", match.group(1))
+        return f"globalThis.ckptViz={default.group(1)};" if default else ""
+
+    text = re.sub(r"\bexport\s*\{([^}]*)\};?", swap, bundle)
+    text = re.sub(r"\bexport\s+default\s+", "globalThis.ckptViz=", text)
+    return re.sub(r"</(script)", r"<\\/\1", text, flags=re.IGNORECASE)
+
+
+TRANSPORT = """
+const data = JSON.parse(document.getElementById("ckpt-viz-data").textContent);
+const heard = new Set();
+const tell = (m) => { for (const fn of [...heard]) fn(m, []); };
+const no = (re, message) => ({ re, ok: false, error: { type: "Export", message } });
+const at = (entries, path) => {
+  let found = null;
+  for (let d = 0, list = entries; d < path.length && list; d++) {
+    found = list.find((e) => e.p[d] === path[d]);
+    list = found && found.c;
+  }
+  return found;
+};
+const answer = (m) => {
+  if (m.kind === "hello" || m.kind === "thread")
+    return { re: m.id, ok: true, result: data.hello };
+  if (m.kind === "select") return { re: m.id, ok: true, result: {} };
+  const kept = data.checkpoints[m.checkpoint];
+  if (m.kind === "checkpoint" && kept) return { re: m.id, ok: true, result: kept };
+  if (m.kind === "value" && kept) {
+    const found = at(kept.state, m.path || []);
+    if (found) {
+      const entries = found.c || [found];
+      return { re: m.id, ok: true, result: { entries, total: entries.length } };
+    }
+  }
+  return no(m.id, "This is not in the exported page: open the notebook for it.");
+};
+const model = {
+  get: (name) => ({ height: data.hello.height, theme: data.hello.theme })[name],
+  set: () => {}, save_changes: () => {},
+  on: (name, fn) => { if (name === "msg:custom") heard.add(fn); },
+  off: (name, fn) => { fn ? heard.delete(fn) : heard.clear(); },
+  send: (m) => { setTimeout(() => tell(answer(m)), 0); },
+};
+globalThis.ckptViz.render({ model, el: document.getElementById("ckpt-viz"),
+  signal: new AbortController().signal, experimental: {} });
+"""
+
+
+def page(data: Json, title: str) -> str:
+    """The one-file page."""
+    policy = (
+        "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; "
+        "style-src 'unsafe-inline'; img-src data: blob:"
+    )
+    style = re.sub(r"</(style)", r"<\\/\1", style_text(), flags=re.IGNORECASE)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{html.escape(title)}</title><style>body{{margin:8px}}{style}</style></head>"
+        '<body><div id="ckpt-viz"></div>'
+        f'<script type="application/json" id="ckpt-viz-data">{safe_json(data)}</script>'
+        f'<script type="module">{global_script(script_text())}</script>'
+        f'<script type="module">{TRANSPORT}</script></body></html>'
+    )

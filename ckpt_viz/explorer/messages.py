@@ -1,0 +1,212 @@
+"""The requests of the page: a table from kind to function, and the rule that all are answered."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ckpt_viz.explorer.panels import Json, checkpoint_json, compare
+from ckpt_viz.explorer.session import Session, error_json
+from ckpt_viz.timeline.preview import Previewer, resolve
+
+Handler = Callable[[Session, Json], Json]
+
+
+class BadRequestError(ValueError):
+    """A request of the page lacks a field or names an unknown kind."""
+
+
+def answer(session: Session, request: Any) -> Json:
+    """The answer to one request: a result or an error, always."""
+    number = request.get("id") if isinstance(request, dict) else None
+    try:
+        if not isinstance(request, dict):
+            raise BadRequestError(f"a request is an object, not {type(request).__name__}")
+        handler = HANDLERS.get(str(request.get("kind")))
+        if handler is None:
+            known = ", ".join(HANDLERS)
+            raise BadRequestError(f"unknown kind {request.get('kind')!r}; known are {known}")
+        result = handler(session, request)
+        json.dumps(result, allow_nan=False)
+    except Exception as error:  # noqa: BLE001 - a page waits: whatever failed, it is told
+        return {"re": number, "ok": False, "error": error_json(error)}
+    return {"re": number, "ok": True, "result": result}
+
+
+def _need(request: Json, name: str) -> str:
+    value = request.get(name)
+    if not isinstance(value, str):
+        raise BadRequestError(f"{request.get('kind')} needs {name!r} (text), got {value!r}")
+    return value
+
+
+def _replace(request: Json) -> list[str]:
+    return [str(name) for name in request.get("replace") or ()]
+
+
+def _hello(session: Session, request: Json) -> Json:
+    session.greeted = True
+    return {"threads": threads_json(session), **session.overview()}
+
+
+def threads_json(session: Session) -> list[Json]:
+    """The table of threads."""
+    return [
+        {
+            "id": t.id,
+            "checkpoints": t.checkpoints,
+            "last_step": t.last_step,
+            "last_time": round(t.last_time * 1000),
+            "status": t.status,
+        }
+        for t in session.timeline.threads()
+    ]
+
+
+def _thread(session: Session, request: Json) -> Json:
+    thread = request.get("thread")
+    session.show(None if thread is None else str(thread), str(request.get("ns") or ""))
+    return {"threads": threads_json(session), **session.overview()}
+
+
+def _checkpoint(session: Session, request: Json) -> Json:
+    return checkpoint_json(session.timeline, _need(request, "checkpoint"), session)
+
+
+def _value(session: Session, request: Json) -> Json:
+    path = tuple(request.get("path") or ())
+    values = session.timeline.snapshot(_need(request, "checkpoint")).values
+    previewer = Previewer(session.redact)
+    hidden = [path[: i + 1] for i in range(len(path)) if previewer.hides(path[: i + 1])]
+    if hidden:
+        return {"entries": previewer.page(None, hidden[0], 0)[0], "total": 1}
+    offset = max(0, int(request.get("offset") or 0))
+    entries, total = previewer.page(resolve(values, path), path, offset)
+    return {"entries": entries, "total": total}
+
+
+def _diff(session: Session, request: Json) -> Json:
+    a = request.get("a")
+    return compare(session.timeline, a and str(a), _need(request, "b"), session.redact)
+
+
+def _preview(session: Session, request: Json) -> Json:
+    found = session.timeline.preview(
+        _need(request, "checkpoint"),
+        request.get("values"),
+        request.get("as_node") or None,
+        _replace(request),
+    )
+    return {
+        "values": Previewer(session.redact).entries(found.values),
+        "next": list(found.next),
+        "again": list(found.again),
+        "notes": list(found.notes),
+        "dead_end": found.dead_end,
+    }
+
+
+def _fork(session: Session, request: Json) -> Json:
+    timeline = session.timeline
+
+    def do() -> Json:
+        new = timeline.update(
+            _need(request, "checkpoint"),
+            request.get("values"),
+            request.get("as_node") or None,
+            _replace(request),
+        )
+        session.refresh()
+        session.selected = new
+        if request.get("run"):
+            session.start(lambda: timeline.go_on(new, session.worker.poke))
+        return {"checkpoint": new}
+
+    return session.once(request.get("act"), do)
+
+
+def _replay(session: Session, request: Json) -> Json:
+    timeline = session.timeline
+    checkpoint = _need(request, "checkpoint")
+
+    def do() -> Json:
+        timeline.require(checkpoint)
+        session.start(lambda: timeline.replay(checkpoint, session.worker.poke))
+        return {"started": True}
+
+    return session.once(request.get("act"), do)
+
+
+def _replay_plan(session: Session, request: Json) -> Json:
+    timeline = session.timeline
+    following = timeline.snapshot(_need(request, "checkpoint")).next
+    return {"again": list(timeline.topology.reachable(tuple(following)))}
+
+
+def _resume(session: Session, request: Json) -> Json:
+    timeline = session.timeline
+    checkpoint = _need(request, "checkpoint")
+    answers = request.get("answers")
+    if not isinstance(answers, dict) or not answers:
+        raise BadRequestError("resume needs 'answers': a map from interrupt id to answer")
+
+    def do() -> Json:
+        timeline.require(checkpoint)
+        session.start(lambda: timeline.resume(checkpoint, answers, session.worker.poke))
+        return {"started": True}
+
+    return session.once(request.get("act"), do)
+
+
+def _run(session: Session, request: Json) -> Json:
+    timeline = session.timeline
+
+    def do() -> Json:
+        session.start(lambda: timeline.run(request.get("input"), session.worker.poke))
+        return {"started": True}
+
+    return session.once(request.get("act"), do)
+
+
+def _stop(session: Session, request: Json) -> Json:
+    return {"stopped": session.stop()}
+
+
+def _select(session: Session, request: Json) -> Json:
+    session.selected = _need(request, "checkpoint")
+    return {}
+
+
+def _refresh(session: Session, request: Json) -> Json:
+    return {"rows": session.all_rows()}
+
+
+def _export(session: Session, request: Json) -> Json:
+    kind = str(request.get("format") or "html")
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    thread = re.sub(r"[^\w.-]+", "_", str(session.timeline.thread_id))[:40]
+    folder = Path(str(request.get("folder") or "."))
+    return {"path": str(session.export(folder / f"checkpoints-{thread}-{stamp}.{kind}"))}
+
+
+HANDLERS: dict[str, Handler] = {
+    "hello": _hello,
+    "thread": _thread,
+    "checkpoint": _checkpoint,
+    "value": _value,
+    "diff": _diff,
+    "preview": _preview,
+    "fork": _fork,
+    "replay": _replay,
+    "replay_plan": _replay_plan,
+    "resume": _resume,
+    "run": _run,
+    "stop": _stop,
+    "select": _select,
+    "refresh": _refresh,
+    "export": _export,
+}

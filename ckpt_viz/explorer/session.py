@@ -1,0 +1,211 @@
+"""The state behind one Explorer: its timeline, selection, acts under way and the way to the page.
+
+Knows no widget: `send` is any callable that takes a JSON-safe dict. Every act carries an id, so
+that a double click is one act. One act at a time; browsing goes on meanwhile.
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+from ckpt_viz.explorer.live import Worker
+from ckpt_viz.explorer.panels import Json, can_json, rows_json
+from ckpt_viz.timeline.acts import ActRunningError, GraphTimeline
+from ckpt_viz.timeline.preview import clean
+from ckpt_viz.timeline.records import TaskView
+
+ROW_LIMIT = 20_000
+ACT_LIMIT = 500
+TRACE_LIMIT = 20_000
+
+
+def error_json(error: BaseException) -> Json:
+    """An error as the page shows it."""
+    text = "".join(traceback.format_exception(error))
+    return {
+        "type": type(error).__name__,
+        "message": clean(str(error) or type(error).__name__)[:4_000],
+        "traceback": clean(text[-TRACE_LIMIT:]),
+    }
+
+
+class Session:
+    """One Explorer's state; safe to use from the worker, an act and the user's thread."""
+
+    def __init__(
+        self,
+        timeline: GraphTimeline,
+        send: Callable[[Json], None],
+        redact: Sequence[str] = (),
+        follow: bool = True,
+    ) -> None:
+        """Selects the head; nothing is sent until the page has said hello."""
+        self.timeline = timeline
+        self.redact = tuple(redact)
+        self._send = send
+        self.export: Callable[[Path], Path] = self._no_export
+        self.greeted = False
+        self.selected: str | None = None
+        self.worker = Worker(self.refresh, follow)
+        self._lock = threading.RLock()
+        self._acts: OrderedDict[str, Json] = OrderedDict()
+        self._traces: dict[tuple[str, str], str] = {}
+        self._busy = False
+        self._stopped = False
+
+    def _no_export(self, path: Path) -> Path:
+        raise RuntimeError(f"Can't write {path}: this session has no exporter")
+
+    # -- to the page -------------------------------------------------------------------------
+
+    def send(self, message: Json) -> None:
+        """Sends an event, once there is a page."""
+        if self.greeted:
+            self._send(message)
+
+    def refresh(self) -> bool:
+        """Reads what is new and tells the page; True when there was any."""
+        timeline = self.timeline
+        news = timeline.refresh()
+        if not news and not self._busy:
+            return False
+        unfinished = timeline.unfinished(running=self._busy)
+        self.send({"event": "rows", **rows_json(news, timeline.head, unfinished, reset=False)})
+        return bool(news)
+
+    def all_rows(self) -> Json:
+        """The whole tree (its newest part, when it is very long)."""
+        rows = self.timeline.rows()[-ROW_LIMIT:]
+        unfinished = self.timeline.unfinished(running=self._busy)
+        return rows_json(rows, self.timeline.head, unfinished, reset=True)
+
+    def overview(self) -> Json:
+        """The part of the hello answer that depends on thread and namespace."""
+        timeline = self.timeline
+        rows = self.all_rows()
+        if self.selected is None:
+            self.selected = timeline.head
+        return {
+            "title": timeline.title,
+            "thread": timeline.thread_id,
+            "ns": timeline.checkpoint_ns,
+            "namespaces": timeline.namespaces(),
+            "can": can_json(timeline.can),
+            "nodes": [n for n in timeline.topology.triggers if not n.startswith("__")],
+            "channels": [
+                {"name": c.name, "kind": c.kind, "reducer": c.reducer, "routing": c.routing}
+                for c in timeline.topology.channels.values()
+            ],
+            "rows": rows,
+            "selected": self.selected,
+        }
+
+    def show(self, thread: str | None, ns: str) -> None:
+        """Looks at another thread or namespace."""
+        if self._busy:
+            raise ActRunningError("A run is under way here: stop it before changing the thread")
+        self.timeline = self.timeline.at(thread, ns)
+        self.selected = None
+
+    @property
+    def title(self) -> str:
+        """The graph's name and the thread, for pictures and files."""
+        timeline = self.timeline
+        space = f", {timeline.checkpoint_ns}" if timeline.checkpoint_ns else ""
+        where = f", thread {timeline.thread_id}" if timeline.thread_id is not None else ""
+        return f"{timeline.title}{where}{space}"
+
+    def push_all(self) -> None:
+        """Tells the page everything again (another graph, another thread)."""
+        overview = self.overview()
+        self.send({"event": "rows", **overview["rows"]})
+        self.send({"event": "graph", **{k: v for k, v in overview.items() if k != "rows"}})
+
+    # -- acts --------------------------------------------------------------------------------
+
+    def traceback_of(self, task: TaskView) -> str | None:
+        """The traceback of a task that failed in an act of this session."""
+        return self._traces.get((task.id, task.name)) if task.state == "error" else None
+
+    def once(self, act: str | None, do: Callable[[], Json]) -> Json:
+        """Does an act unless one with this id was done; then its answer is given again."""
+        with self._lock:
+            if act and act in self._acts:
+                return self._acts[act]
+            answer = do()
+            if act:
+                self._acts[act] = answer
+                while len(self._acts) > ACT_LIMIT:
+                    self._acts.popitem(last=False)
+            return answer
+
+    def start(self, job: Callable[[], None]) -> None:
+        """Runs an act on a thread of its own; its end is told by an event."""
+        self._enter()
+        threading.Thread(target=self._quiet, args=(job,), name="ckpt-viz-act", daemon=True).start()
+
+    def perform(self, job: Callable[[], None]) -> None:
+        """Runs an act in the caller's thread and raises what it raises."""
+        self._enter()
+        self._work(job)
+
+    def _enter(self) -> None:
+        with self._lock:
+            if self._busy:
+                raise ActRunningError("A run is still under way here: stop it, or wait for its end")
+            self._busy = True
+            self._stopped = False
+        self.send({"event": "run", "state": "running"})
+
+    def _quiet(self, job: Callable[[], None]) -> None:
+        try:
+            self._work(job)
+        except Exception:  # noqa: BLE001 - told to the page by _work; nobody waits in this thread
+            return
+
+    def _work(self, job: Callable[[], None]) -> None:
+        state, error = "done", None
+        try:
+            job()
+        except BaseException as raised:
+            state, error = "error", error_json(raised)
+            raise
+        finally:
+            self._leave(state, error)
+
+    def _leave(self, state: str, error: Json | None) -> None:
+        with self._lock:
+            self._busy = False
+        self.timeline.refresh()
+        waits = self.timeline.unfinished()
+        if error is not None:
+            for task in waits:
+                if task.status == "error" and task.parent == self.timeline.head:
+                    self._traces[task.task, task.name] = error["traceback"]
+        elif self._stopped:
+            state = "stopped"
+        elif any(u.status == "interrupt" and u.parent == self.timeline.head for u in waits):
+            state = "interrupt"
+        self.send({"event": "rows", **self.all_rows(), "reset": False})
+        message: Json = {"event": "run", "state": state}
+        if error is not None:
+            message["error"] = error
+        self.send(message)
+
+    @property
+    def busy(self) -> bool:
+        """True while an act runs."""
+        return self._busy
+
+    def stop(self) -> bool:
+        """Asks the act to end before its next superstep."""
+        self._stopped = self._busy and self.timeline.stop()
+        return self._stopped
+
+    def close(self) -> None:
+        """Ends the worker."""
+        self.send({"event": "closed"})
+        self.worker.close()

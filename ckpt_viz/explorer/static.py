@@ -1,0 +1,172 @@
+"""A picture of the tree without a kernel: pure SVG attributes, and text with box characters.
+
+Hosts strip `<style>` and scripts, pages may be white or black: so every mark is an attribute, in
+mid tones that show on both. At most 200 rows and 100 kB; no values.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from xml.sax.saxutils import escape
+
+from ckpt_viz.timeline.preview import clean
+from ckpt_viz.timeline.records import Row, Unfinished
+
+ROWS = 200
+SIZE_LIMIT = 100_000
+LINE = 22
+LANE = 14
+LANES = 8
+INK = "#7a828e"
+COLOURS = ("#4f83cc", "#8a6fd1", "#2a9aa0", "#b0709d", "#6f8f4e", "#9a7b4f", "#5f7fa8", "#a06fb0")
+WORDS = {"error": "failed", "interrupt": "waits", "pending": "pending", "done": "end"}
+MARKS = {"error": "#d1242f", "interrupt": "#bf7700", "pending": "#7a828e", "done": "#2f8f4e"}
+
+
+def label(row: Row) -> str:
+    """The nodes that ran to make a row, in words; many tasks of a node as `worker x30`."""
+    counts: dict[str, int] = {}
+    for node in row.nodes:
+        counts[node] = counts.get(node, 0) + 1
+    names = [n if k == 1 else f"{n} ×{k}" for n, k in counts.items() if n != "__start__"]  # noqa: RUF001
+    text = clean(", ".join(names))
+    if row.source == "loop":
+        return text or "start"
+    words = {"input": "input", "update": "edit", "fork": "copy"}
+    word = words.get(row.source, row.source)
+    return f"{word} as {text}" if text else word
+
+
+def lanes(rows: Sequence[Row]) -> dict[str, int]:
+    """A lane for each row (oldest first): the first child goes on in its parent's lane."""
+    out: dict[str, int] = {}
+    used: set[str] = set()
+    count = 0
+    for row in rows:
+        parent = row.parent_id
+        if parent in out and parent not in used and parent is not None:
+            used.add(parent)
+            out[row.id] = out[parent]
+        else:
+            out[row.id] = count
+            count += 1
+    return out
+
+
+def _words(row: Row, waits: dict[str, list[Unfinished]]) -> str:
+    told = ["head"] if row.head else []
+    if row.status in WORDS and (row.status != "done" or row.head):
+        told.append(WORDS[row.status])
+    told += [f"{clean(u.name)}: {clean(u.text)[:60]}" for u in waits.get(row.id, [])[:3] if u.text]
+    return " · ".join(told)
+
+
+def _by_parent(unfinished: Sequence[Unfinished]) -> dict[str, list[Unfinished]]:
+    out: dict[str, list[Unfinished]] = {}
+    for item in unfinished:
+        out.setdefault(item.parent, []).append(item)
+    return out
+
+
+def svg_tree(
+    rows: Sequence[Row], title: str, unfinished: Sequence[Unfinished] = (), values: bool = False
+) -> str:
+    """The tree as SVG, newest first. Interrupt and error texts only with `values`."""
+    shown = list(rows)[-ROWS:]
+    waits = _by_parent(unfinished) if values else {}
+    lane = lanes(rows)
+    width = min(LANES, max(lane.values(), default=0) + 1)
+    left = 16 + width * LANE
+    place = {row.id: i for i, row in enumerate(reversed(shown))}
+    stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+    head = f"{title}: {len(rows)} checkpoints, {stamp}"
+    height = 34 + LINE * max(1, len(shown))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {height}" width="720" '
+        f'height="{height}" role="img" font-family="system-ui, sans-serif" font-size="12">',
+        f"<title>{escape(clean(head))}</title>",
+        f'<text x="8" y="18" fill="{INK}" font-weight="600">{escape(clean(head)[:110])}</text>',
+    ]
+    parts += [_edge(row, place, lane) for row in shown]
+    budget = SIZE_LIMIT - sum(len(p) for p in parts) - 1_000
+    for row in reversed(shown):
+        text = _row(row, place[row.id], lane[row.id], left, _words(row, waits))
+        budget -= len(text.encode())
+        if budget < 0:
+            break
+        parts.append(text)
+    if not shown:
+        parts.append(f'<text x="8" y="44" fill="{INK}">No checkpoints yet</text>')
+    return "".join(parts) + "</svg>"
+
+
+def _xy(index: int, lane: int) -> tuple[int, int]:
+    return 14 + min(lane, LANES - 1) * LANE, 40 + index * LINE
+
+
+def _colour(lane: int) -> str:
+    return COLOURS[lane % len(COLOURS)]
+
+
+def _edge(row: Row, place: dict[str, int], lane: dict[str, int]) -> str:
+    if row.parent_id not in place or row.parent_id is None:
+        return ""
+    x1, y1 = _xy(place[row.id], lane[row.id])
+    x2, y2 = _xy(place[row.parent_id], lane[row.parent_id])
+    bend = f"M{x1} {y1}V{y2 - LINE // 2}L{x2} {y2}" if x1 != x2 else f"M{x1} {y1}V{y2}"
+    dash = ' stroke-dasharray="3 2"' if row.source in ("update", "fork") else ""
+    colour = _colour(lane[row.id])
+    return f'<path d="{bend}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
+
+
+def _row(row: Row, index: int, lane: int, left: int, words: str) -> str:
+    x, y = _xy(index, lane)
+    fill = MARKS[row.status] if row.status in ("error", "interrupt") else _colour(lane)
+    name = label(row)
+    bold = ' font-weight="700"' if row.head else ""
+    changed = clean(", ".join(row.changed))
+    out = f'<circle cx="{x}" cy="{y}" r="{5 if row.head else 4}" fill="{fill}"/>'
+    out += f'<text x="{left}" y="{y + 4}" fill="{INK}">{row.step}</text>'
+    out += f'<text x="{left + 34}" y="{y + 4}" fill="{INK}"{bold}>{escape(name[:36])}</text>'
+    out += f'<text x="{left + 270}" y="{y + 4}" fill="{INK}">{escape(changed[:24])}</text>'
+    if words:
+        tone = MARKS.get(row.status, INK)
+        out += f'<text x="{left + 430}" y="{y + 4}" fill="{tone}">{escape(words[:40])}</text>'
+    return out
+
+
+def text_tree(rows: Sequence[Row], title: str, unfinished: Sequence[Unfinished] = ()) -> str:
+    """The tree as text, oldest first; a fork is indented below its base."""
+    shown = list(rows)[-ROWS:]
+    waits = _by_parent(unfinished)
+    known = {row.id for row in shown}
+    children: dict[str | None, list[Row]] = {}
+    for row in shown:
+        children.setdefault(row.parent_id if row.parent_id in known else None, []).append(row)
+    lines = [clean(f"{title}: {len(rows)} checkpoints")]
+    if len(rows) > len(shown):
+        lines.append(f"… {len(rows) - len(shown)} older")
+    stack = [(row, "") for row in reversed(children.get(None, []))]
+    while stack:
+        row, indent = stack.pop()
+        kids = children.get(row.id, [])
+        mark = "●" if row.head else "○"
+        words = _words(row, waits)
+        tail = f"  [{words}]" if words else ""
+        lines.append(f"{indent}{mark} {row.step:>3}  {label(row)}{tail}")
+        todo = []
+        for item in waits.get(row.id, []):
+            word = WORDS.get(item.status, item.status)
+            lines.append(f"{indent}┊      {clean(item.name)}: {word}, not finished")
+        for k, kid in enumerate(kids):
+            deeper = indent if k == len(kids) - 1 else f"{indent}│ "
+            todo.append((kid, _branch(deeper, k < len(kids) - 1)))
+        stack += reversed(todo)
+    if not shown:
+        lines.append("no checkpoints yet")
+    return "\n".join(lines)
+
+
+def _branch(indent: str, is_branch: bool) -> str:
+    return f"{indent[:-2]}├─" if is_branch else indent.replace("├─", "│ ")

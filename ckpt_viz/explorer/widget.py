@@ -1,0 +1,276 @@
+"""The Explorer: an anywidget whose page talks to a `Session` by small messages.
+
+Rules: a message handler only puts the request in the worker's queue; nothing of the state is a
+synced trait (it would be saved into the notebook); Python's own calls never wait for the page.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from ckpt_viz.explorer.bundle import script_text, style_text
+from ckpt_viz.explorer.export import write_export
+from ckpt_viz.explorer.messages import answer
+from ckpt_viz.explorer.panels import Json, hidden_diff
+from ckpt_viz.explorer.session import Session
+from ckpt_viz.explorer.static import svg_tree, text_tree
+from ckpt_viz.timeline.acts import GraphTimeline
+from ckpt_viz.timeline.diff import Diff
+from ckpt_viz.timeline.open import open_timeline
+
+THEMES = ("auto", "light", "dark")
+
+
+class Selection:
+    """One checkpoint, as Python sees it; `config` can be given to the graph's own methods."""
+
+    def __init__(self, timeline: GraphTimeline, checkpoint_id: str) -> None:
+        """Reads nothing yet."""
+        self._timeline = timeline
+        self.id = checkpoint_id
+
+    @property
+    def snapshot(self) -> Any:
+        """The `StateSnapshot`, read now."""
+        return self._timeline.snapshot(self.id)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The config that addresses this checkpoint."""
+        config: dict[str, Any] = self.snapshot.config
+        return config
+
+    @property
+    def values(self) -> Any:
+        """The state's values."""
+        return self.snapshot.values
+
+    def __repr__(self) -> str:
+        return f"Selection({self.id!r}, thread {self._timeline.thread_id!r})"
+
+
+class Explorer(anywidget.AnyWidget):
+    """The checkpoint explorer of one graph; make it with `explore()`."""
+
+    _esm = script_text()
+    _css = style_text()
+    height = traitlets.Int(560).tag(sync=True)
+    theme = traitlets.Enum(THEMES, "auto").tag(sync=True)
+
+    def __init__(
+        self,
+        timeline: GraphTimeline,
+        *,
+        redact: Sequence[str] = (),
+        height: int = 560,
+        theme: str = "auto",
+        follow: bool = True,
+    ) -> None:
+        """Takes a timeline; see `explore` for the other arguments."""
+        self._session_id = uuid.uuid4().hex[:12]
+        self._session = Session(timeline, self._send_json, redact, follow)
+        self._session.export = self.export
+        super().__init__(height=height, theme=theme)
+        self.on_msg(self._received)
+
+    # -- the page ----------------------------------------------------------------------------
+
+    def _send_json(self, message: Json) -> None:
+        self.send(message)
+
+    def _received(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        if isinstance(content, dict) and content.get("kind") == "stop":
+            self._send_json(answer(self._session, content))
+            return
+        self._session.worker.put(lambda: self._reply(content))
+
+    def _reply(self, content: Any) -> None:
+        kind = content.get("kind") if isinstance(content, dict) else None
+        if kind == "export":
+            content = {**content, "folder": str(Path.cwd())}
+        reply = answer(self._session, content)
+        if kind == "hello" and reply["ok"]:
+            extra = {"session": self._session_id, "height": self.height, "theme": self.theme}
+            reply["result"] |= extra
+        self._send_json(reply)
+
+    def close(self) -> None:
+        """Stops following, and takes the view away."""
+        session = getattr(self, "_session", None)
+        if session is not None:
+            session.close()
+        super().close()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        found = super()._repr_mimebundle_(**kwargs)
+        data, metadata = found if isinstance(found, tuple) else (found or {}, {})
+        timeline = self._session.timeline
+        rows = timeline.rows()
+        static = {
+            "image/svg+xml": svg_tree(rows, self._session.title, timeline.unfinished()),
+            "text/plain": text_tree(rows, self._session.title),
+        }
+        return {**data, **static}, metadata
+
+    def __repr__(self) -> str:
+        timeline = self._session.timeline
+        return text_tree(timeline.rows(), self._session.title, timeline.unfinished())
+
+    # -- Python ------------------------------------------------------------------------------
+
+    @property
+    def timeline(self) -> GraphTimeline:
+        """The history that is shown."""
+        return self._session.timeline
+
+    @property
+    def graph(self) -> Any:
+        """The graph that acts run on. Set a new one to run on with new code."""
+        return self.timeline.graph
+
+    @graph.setter
+    def graph(self, graph: Any) -> None:
+        old = self.timeline
+        if getattr(graph, "checkpointer", None) is not old.saver:
+            graph = graph.copy(update={"checkpointer": old.saver})
+        self._session.timeline = open_timeline(graph, old.thread_id, old.checkpoint_ns)
+        self._session.push_all()
+
+    @property
+    def head(self) -> Selection | None:
+        """The newest checkpoint."""
+        self.timeline.refresh()
+        return self._selection(self.timeline.head)
+
+    @property
+    def selected(self) -> Selection | None:
+        """The checkpoint that is selected (the head at first)."""
+        if self._session.selected is None:
+            return self.head
+        return self._selection(self._session.selected)
+
+    def _selection(self, checkpoint_id: str | None) -> Selection | None:
+        return None if checkpoint_id is None else Selection(self.timeline, checkpoint_id)
+
+    def select(self, checkpoint_id: str | None = None, *, step: int | None = None) -> Selection:
+        """Selects a checkpoint by id or by step (of several at a step: the newest)."""
+        if checkpoint_id is None:
+            checkpoint_id = self._at_step(step)
+        self.timeline.require(checkpoint_id)
+        self._session.selected = checkpoint_id
+        self._session.send({"event": "select", "checkpoint": checkpoint_id})
+        return Selection(self.timeline, checkpoint_id)
+
+    def _at_step(self, step: int | None) -> str:
+        rows = self.timeline.rows()
+        for row in reversed(rows):
+            if row.step == step:
+                return row.id
+        steps = sorted({row.step for row in rows})
+        raise LookupError(f"No checkpoint at step {step}; the steps here are {steps}")
+
+    def _base(self) -> str:
+        selected = self.selected
+        if selected is None:
+            raise LookupError(
+                f"Thread {self.timeline.thread_id!r} has no checkpoints yet: run the graph first"
+            )
+        return selected.id
+
+    def fork(
+        self, values: Any, as_node: str | None = None, replace: Sequence[str] = ()
+    ) -> Selection:
+        """Saves an edited child of the selected checkpoint, and selects it. Runs nothing."""
+        new = self.timeline.update(self._base(), values, as_node, replace)
+        self._session.refresh()
+        return self.select(new)
+
+    def replay(self, live: bool = True) -> Selection:
+        """Runs on from the selected checkpoint. With `live=False` runs nothing."""
+        base = self._base()
+        if not live:
+            return Selection(self.timeline, base)
+        return self._act(lambda poke: self.timeline.replay(base, poke))
+
+    def resume(self, answer: Any = None) -> Selection:
+        """Answers the open interrupt of the selected checkpoint, or goes on when answer is None.
+
+        Several interrupts: give a map from interrupt id to answer.
+        """
+        base = self._base()
+        if answer is None:
+            return self._act(lambda poke: self.timeline.go_on(base, poke))
+        return self._act(lambda poke: self.timeline.resume(base, answer, poke))
+
+    def run(self, value: Any = None) -> Selection:
+        """Runs the graph with new input on the thread's head; without input, goes on."""
+        return self._act(lambda poke: self.timeline.run(value, poke))
+
+    def _act(self, do: Callable[[Callable[[], None]], None]) -> Selection:
+        self._session.perform(lambda: do(self._session.worker.poke))
+        head = self.timeline.head
+        if head is None:
+            raise LookupError("The run left no checkpoint")
+        return self.select(head)
+
+    def stop(self) -> bool:
+        """Asks the act under way to end before its next superstep."""
+        return self._session.stop()
+
+    def diff(self, a: str | None, b: str | None = None) -> Diff:
+        """The difference from checkpoint `a` to `b` (None: the selected one)."""
+        before = {} if a is None else self.timeline.snapshot(a).values
+        after = self.timeline.snapshot(b or self._base()).values
+        return hidden_diff(before, after, self._session.redact)
+
+    def refresh(self) -> Explorer:
+        """Reads what is new now."""
+        self._session.refresh()
+        return self
+
+    def export(self, path: str | Path) -> Path:
+        """Writes the history to a file: .html (browsable, offline), .svg or .json."""
+        return write_export(self._session, path)
+
+
+def explore(
+    source: Any,
+    thread_id: str | None = None,
+    *,
+    graph: Any = None,
+    checkpoint_ns: str = "",
+    at: str | int | None = None,
+    write: bool | None = None,
+    redact: Sequence[str] = (),
+    height: int = 560,
+    theme: str = "auto",
+    follow: bool = True,
+    big: bool = False,
+) -> Explorer:
+    """Shows the history of a compiled graph (of this package or of LangGraph).
+
+    `at` selects a checkpoint by id or step. `redact` names channels or dotted paths whose values
+    never leave Python. `write=False` refuses every act. `big` asks for a taller view (900 px).
+    Without `thread_id`: the only thread, else a table of threads.
+    """
+    timeline = open_timeline(source, thread_id, checkpoint_ns, graph)
+    if timeline.thread_id is None:
+        threads = timeline.threads()
+        if len(threads) == 1:
+            timeline = timeline.at(threads[0].id, checkpoint_ns)
+    if write is False:
+        timeline.forbid("The Explorer was opened with write=False: it only reads.")
+    explorer = Explorer(
+        timeline, redact=redact, height=900 if big else height, theme=theme, follow=follow
+    )
+    if isinstance(at, int):
+        explorer.select(step=at)
+    elif at is not None:
+        explorer.select(at)
+    return explorer

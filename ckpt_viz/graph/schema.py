@@ -1,0 +1,86 @@
+"""State keys to channels, by annotation."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_typeddict
+
+from ckpt_viz.channels import BaseChannel, BinaryOperatorAggregate, LastValue
+from ckpt_viz.constants import ROOT
+
+
+def channels_of(schema: Any) -> dict[str, BaseChannel]:
+    """The channels of a state schema; a type without annotations gives one ``__root__``."""
+    hints = _hints(schema)
+    if not hints:
+        return {ROOT: channel_of(ROOT, schema)}
+    return {key: channel_of(key, hint) for key, hint in hints.items()}
+
+
+def _hints(schema: Any) -> dict[str, Any]:
+    if not inspect.isclass(schema) or get_origin(schema) is not None:
+        return {}
+    structured = (
+        is_typeddict(schema)
+        or dataclasses.is_dataclass(schema)
+        or hasattr(schema, "model_fields")
+        or "__annotations__" in vars(schema)
+    )
+    return get_type_hints(schema, include_extras=True) if structured else {}
+
+
+def channel_of(key: str, hint: Any) -> BaseChannel:
+    """One key's channel: a reducer, a channel or a channel class in ``Annotated``, else LastValue.
+
+    Raises:
+        ValueError: a reducer that does not take two values.
+    """
+    while get_origin(hint) is not None and getattr(get_origin(hint), "__name__", "") in (
+        "Required",
+        "NotRequired",
+        "ReadOnly",
+    ):
+        hint = get_args(hint)[0]
+    if get_origin(hint) is not Annotated:
+        return LastValue(hint, key)
+    typ, *extras = get_args(hint)
+    last = extras[-1]
+    if isinstance(last, BaseChannel):
+        fresh = last.clone()
+        fresh.key = key
+        return fresh
+    if inspect.isclass(last) and issubclass(last, BaseChannel):
+        made = last(typ)
+        made.key = key
+        return made
+    if callable(last):
+        _check_reducer(key, last)
+        return BinaryOperatorAggregate(typ, last, key)
+    return LastValue(typ, key)
+
+
+def _check_reducer(key: str, reducer: Any) -> None:
+    try:
+        parameters = list(inspect.signature(reducer).parameters.values())
+    except (ValueError, TypeError):  # a builtin without a signature: taken on trust
+        return
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    positional = [p for p in parameters if p.kind in kinds]
+    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
+        return
+    needed = [p for p in positional if p.default is inspect.Parameter.empty]
+    if len(positional) < 2 or len(needed) > 2:
+        raise ValueError(
+            f"Invalid reducer signature for {key!r}. Expected (a, b) -> c. "
+            f"Got {inspect.signature(reducer)}"
+        )
+
+
+def coercer(schema: Any) -> Any:
+    """What turns the values read into the schema's own class; None for dictionaries."""
+    if inspect.isclass(schema) and (
+        dataclasses.is_dataclass(schema) or hasattr(schema, "model_fields")
+    ):
+        return lambda values: schema(**values)
+    return None

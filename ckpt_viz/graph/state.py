@@ -1,0 +1,383 @@
+"""`StateGraph`: nodes, edges, joins and routers, compiled to channels and triggers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+
+from ckpt_viz.channels import (
+    BaseChannel,
+    EphemeralValue,
+    LastValueAfterFinish,
+    NamedBarrierValue,
+    NamedBarrierValueAfterFinish,
+    Topic,
+)
+from ckpt_viz.constants import END, ROOT, START, TASKS
+from ckpt_viz.graph.schema import channels_of, coercer
+from ckpt_viz.graph.writing import Branch, Writing
+from ckpt_viz.pregel.main import Pregel
+from ckpt_viz.pregel.program import Node, Program
+from ckpt_viz.types import Command, Send
+
+__all__ = ["END", "START", "CompiledStateGraph", "StateGraph"]
+
+_WANTED = ("config", "runtime", "store", "writer")
+
+
+@dataclass(slots=True, eq=False)
+class NodeSpec:
+    """A node as it was added."""
+
+    func: Any
+    call: Callable[..., Any]
+    wants: tuple[str, ...]
+    is_async: bool
+    input_schema: Any
+    defer: bool
+    metadata: dict[str, Any] | None
+    ends: tuple[str, ...]
+
+
+class StateGraph:
+    """A graph of nodes that share a state.
+
+    ``state_schema`` is a TypedDict, dataclass or Pydantic model; each key is a channel, and
+    ``Annotated[type, reducer]`` says how updates are folded.
+    """
+
+    def __init__(
+        self,
+        state_schema: Any,
+        context_schema: Any = None,
+        *,
+        input_schema: Any = None,
+        output_schema: Any = None,
+    ) -> None:
+        self.state_schema = state_schema
+        self.context_schema = context_schema
+        self.input_schema = input_schema or state_schema
+        self.output_schema = output_schema or state_schema
+        self.nodes: dict[str, NodeSpec] = {}
+        self.edges: set[tuple[str, str]] = set()
+        self.waiting_edges: set[tuple[tuple[str, ...], str]] = set()
+        self.branches: dict[str, dict[str, Branch]] = {}
+        self.channels: dict[str, BaseChannel] = {}
+        self._add_schema(state_schema)
+        self._add_schema(self.input_schema)
+        self._add_schema(self.output_schema)
+
+    def _add_schema(self, schema: Any) -> tuple[str, ...]:
+        found = channels_of(schema)
+        for key, channel in found.items():
+            known = self.channels.get(key)
+            if known is None or (type(known).__name__ == "LastValue" and known != channel):
+                self.channels[key] = channel
+        return tuple(found)
+
+    def add_node(
+        self,
+        node: Any,
+        action: Any = None,
+        *,
+        defer: bool = False,
+        metadata: dict[str, Any] | None = None,
+        input_schema: Any = None,
+        destinations: Any = None,
+    ) -> Self:
+        """Add a node: ``add_node(function)`` or ``add_node("name", function)``.
+
+        A function may take, beside the state, ``config``, ``runtime``, ``store`` and ``writer``.
+
+        Raises:
+            ValueError: the name is taken, reserved or has a reserved character.
+        """
+        if not isinstance(node, str):
+            action, node = node, getattr(node, "__name__", type(node).__name__)
+        if action is None:
+            raise ValueError(f"Node `{node}` has no action: pass a function.")
+        if node in (START, END):
+            raise ValueError(f"Node `{node}` is reserved.")
+        if node in self.nodes:
+            raise ValueError(f"Node `{node}` already present.")
+        for reserved in "|:":
+            if reserved in node:
+                raise ValueError(
+                    f"'{reserved}' is a reserved character and is not allowed in the node names."
+                )
+        hints = _hints_of(action)
+        schema = input_schema or _input_of(action, hints) or self.state_schema
+        self._add_schema(schema)
+        ends = tuple(destinations) if destinations else _command_ends(hints)
+        call, is_async = _callable_of(action)
+        self.nodes[node] = NodeSpec(
+            action, call, _wants_of(action), is_async, schema, defer, metadata, ends
+        )
+        return self
+
+    def add_edge(self, start: str | Sequence[str], end: str) -> Self:
+        """Go from ``start`` to ``end``; from several starts, when all of them have run (a join).
+
+        Raises:
+            ValueError: START as an end, END as a start, or a join with an unknown node.
+        """
+        if end == START:
+            raise ValueError("START cannot be an end node")
+        if isinstance(start, str):
+            if start == END:
+                raise ValueError("END cannot be a start node")
+            self.edges.add((start, end))
+            return self
+        for one in start:
+            if one == END:
+                raise ValueError("END cannot be a start node")
+            if one not in self.nodes:
+                raise ValueError(f"Need to add_node `{one}` first")
+        if end != END and end not in self.nodes:
+            raise ValueError(f"Need to add_node `{end}` first")
+        self.waiting_edges.add((tuple(start), end))
+        return self
+
+    def add_conditional_edges(
+        self, source: str, path: Callable[..., Any], path_map: Any = None
+    ) -> Self:
+        """After ``source``, go where ``path(state)`` says: names, Sends, or a list of both.
+
+        ``path_map`` turns its answers into names; a list names the possible targets.
+
+        Raises:
+            ValueError: the source has a router of this name already.
+        """
+        name = getattr(path, "__name__", "condition")
+        name = "condition" if name == "<lambda>" else name
+        if name in self.branches.get(source, {}):
+            raise ValueError(f"Branch with name `{name}` already exists for node `{source}`")
+        if isinstance(path_map, list | tuple):
+            path_map = {target: target for target in path_map}
+        elif path_map is None:
+            hinted = _literals(_hints_of(path).get("return"))
+            path_map = {target: target for target in hinted} or None
+        call, is_async = _callable_of(path)
+        self.branches.setdefault(source, {})[name] = Branch(name, call, path_map, is_async)
+        return self
+
+    def add_sequence(self, nodes: Sequence[Any]) -> Self:
+        """Add nodes one after the other; each is a function or a ``(name, function)`` pair."""
+        last = None
+        for one in nodes:
+            name, action = one if isinstance(one, tuple) else (one.__name__, one)
+            self.add_node(name, action)
+            if last is not None:
+                self.add_edge(last, name)
+            last = name
+        return self
+
+    def set_entry_point(self, key: str) -> Self:
+        """The same as an edge from START."""
+        return self.add_edge(START, key)
+
+    def set_finish_point(self, key: str) -> Self:
+        """The same as an edge to END."""
+        return self.add_edge(key, END)
+
+    def set_conditional_entry_point(self, path: Callable[..., Any], path_map: Any = None) -> Self:
+        """The same as a router after START."""
+        return self.add_conditional_edges(START, path, path_map)
+
+    def validate(self, interrupt: Sequence[str] = ()) -> Self:
+        """Check that every edge has its nodes.
+
+        Raises:
+            ValueError: names the edge and what is missing.
+        """
+        starts = {s for s, _ in self.edges} | {s for ss, _ in self.waiting_edges for s in ss}
+        for start in starts | set(self.branches):
+            if start != START and start not in self.nodes:
+                raise ValueError(f"Found edge starting at unknown node '{start}'")
+        if START not in starts and START not in self.branches:
+            raise ValueError(
+                "Graph must have an entrypoint: add at least one edge from START to another node"
+            )
+        for _, end in sorted(self.edges):
+            if end != END and end not in self.nodes:
+                raise ValueError(f"Found edge ending at unknown node `{end}`")
+        for start, branches in self.branches.items():
+            for name, branch in branches.items():
+                for end in (branch.path_map or {}).values():
+                    if end != END and end not in self.nodes:
+                        raise ValueError(
+                            f"At '{start}' node, '{name}' branch found unknown target '{end}'"
+                        )
+        for name in interrupt:
+            if name not in self.nodes:
+                raise ValueError(f"Interrupt node `{name}` not found")
+        return self
+
+    def compile(
+        self,
+        checkpointer: Any = None,
+        *,
+        store: Any = None,
+        interrupt_before: Any = None,
+        interrupt_after: Any = None,
+        debug: bool = False,
+        name: str | None = None,
+    ) -> CompiledStateGraph:
+        """The graph, ready to run; ``checkpointer`` keeps its history.
+
+        Raises:
+            ValueError: an edge without its node. TypeError: ``checkpointer`` is no saver.
+        """
+        if checkpointer is not None and not hasattr(checkpointer, "get_tuple"):
+            raise TypeError(
+                f"Invalid checkpointer provided. Expected a saver such as InMemorySaver(), "
+                f"got {type(checkpointer).__name__}."
+            )
+        points = [p for ps in (interrupt_before, interrupt_after) for p in (ps or ()) if ps != "*"]
+        self.validate(points)
+        return CompiledStateGraph(
+            self._program(),
+            builder=self,
+            checkpointer=checkpointer,
+            store=store,
+            name=name or "LangGraph",
+            breaks=(interrupt_before or (), interrupt_after or ()),
+        )
+
+    def _program(self) -> Program:
+        channels: dict[str, BaseChannel] = dict(self.channels)
+        channels[START] = EphemeralValue(self.input_schema, key=START)
+        channels[TASKS] = Topic(Send, key=TASKS)
+        for name, spec in self.nodes.items():
+            key = f"branch:to:{name}"
+            channels[key] = (
+                LastValueAfterFinish(key=key) if spec.defer else EphemeralValue(guard=False, key=key)
+            )
+        joins: dict[str, list[str]] = {}
+        for starts, end in sorted(self.waiting_edges):
+            if end == END:
+                continue
+            key = f"join:{'+'.join(starts)}:{end}"
+            kind = NamedBarrierValueAfterFinish if self.nodes[end].defer else NamedBarrierValue
+            channels[key] = kind(str, set(starts), key)
+            joins.setdefault(end, []).append(key)
+        nodes = {START: self._start_node()}
+        for name, spec in self.nodes.items():
+            nodes[name] = self._node(name, spec, joins.get(name, []))
+        output = tuple(channels_of(self.output_schema))
+        shown = tuple(self.channels)
+        return Program(nodes, channels, START, _one(output), _one(shown))
+
+    def _start_node(self) -> Node:
+        writing = self._writing(START)
+        branches = self.branches.get(START)
+        return Node(
+            START,
+            (START,),
+            (START,),
+            lambda value: value,
+            writing.routed if branches else writing.plain,
+            hidden=True,
+            has_routers=bool(branches),
+        )
+
+    def _node(self, name: str, spec: NodeSpec, joins: list[str]) -> Node:
+        writing = self._writing(name)
+        branches = self.branches.get(name)
+        return Node(
+            name,
+            tuple(sorted([f"branch:to:{name}", *joins])),
+            tuple(channels_of(spec.input_schema)),
+            spec.call,
+            writing.routed if branches else writing.plain,
+            spec.wants,
+            spec.is_async,
+            coercer(spec.input_schema),
+            metadata=spec.metadata,
+            has_routers=bool(branches),
+            func=spec.func,
+        )
+
+    def _writing(self, name: str) -> Writing:
+        edges: list[tuple[str, Any]] = [
+            (f"branch:to:{end}", None) for start, end in sorted(self.edges) if start == name and end != END
+        ]
+        for starts, end in sorted(self.waiting_edges):
+            if name in starts and end != END:
+                edges.append((f"join:{'+'.join(starts)}:{end}", name))
+        return Writing(
+            frozenset(self.channels),
+            frozenset(self.nodes),
+            tuple(edges),
+            tuple(self.branches.get(name, {}).values()),
+        )
+
+
+class CompiledStateGraph(Pregel):
+    """A graph that runs; made by `StateGraph.compile`. ``builder`` is the graph it came from."""
+
+    def __init__(self, program: Program, *, builder: StateGraph, **options: Any) -> None:
+        super().__init__(program, **options)
+        self.builder = builder
+
+
+def _one(keys: tuple[str, ...]) -> str | tuple[str, ...]:
+    return ROOT if keys == (ROOT,) else keys
+
+
+def _callable_of(action: Any) -> tuple[Callable[..., Any], bool]:
+    """What to call for a node or router, and whether it has to be awaited."""
+    if callable(action):
+        call = action
+        target = action if inspect.isroutine(action) else getattr(action, "__call__", action)  # noqa: B004
+        while hasattr(target, "func"):
+            target = target.func
+        return call, inspect.iscoroutinefunction(target)
+    if hasattr(action, "invoke"):
+        return action.invoke, False
+    raise TypeError(f"A node is a callable or has `invoke`; got {type(action).__name__}.")
+
+
+def _wants_of(action: Any) -> tuple[str, ...]:
+    try:
+        parameters = inspect.signature(action).parameters
+    except (TypeError, ValueError):  # a builtin without a signature takes the state alone
+        return ()
+    first = next(iter(parameters), None)
+    return tuple(n for n in _WANTED if n in parameters and n != first)
+
+
+def _hints_of(action: Any) -> dict[str, Any]:
+    """The annotations of a node or router; nothing where they cannot be resolved."""
+    target = action if inspect.isroutine(action) else getattr(action, "__call__", None)  # noqa: B004
+    if target is None:
+        return {}
+    try:
+        return get_type_hints(target)
+    except (NameError, TypeError, AttributeError):  # forward names of a local scope
+        return {}
+
+
+def _input_of(action: Any, hints: dict[str, Any]) -> Any:
+    """The class that a node's first parameter is annotated with, if it is a state schema."""
+    try:
+        first = next(iter(inspect.signature(action).parameters), None)
+    except (TypeError, ValueError):
+        return None
+    hint = hints.get(first) if first else None
+    found = channels_of(hint) if inspect.isclass(hint) else {}
+    return hint if found and ROOT not in found else None
+
+
+def _literals(hint: Any) -> list[str]:
+    return [a for a in get_args(hint) if isinstance(a, str)] if get_origin(hint) is Literal else []
+
+
+def _command_ends(hints: dict[str, Any]) -> tuple[str, ...]:
+    """The targets in a ``Command[Literal[…]]`` return annotation."""
+    hint = hints.get("return")
+    if get_origin(hint) is not Command:
+        return ()
+    return tuple(t for arg in get_args(hint) for t in _literals(arg))

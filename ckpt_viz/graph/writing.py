@@ -1,0 +1,156 @@
+"""What a node's output writes: values, static edges, joins, and where routers lead."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ckpt_viz.constants import END, ROOT, START, TASKS
+from ckpt_viz.errors import InvalidUpdateError, ParentCommand
+from ckpt_viz.pregel.program import Write
+from ckpt_viz.types import Command, Send
+
+
+def value_writes(output: Any, keys: frozenset[str]) -> list[Write]:
+    """The writes of a node's output; keys that the graph does not have are ignored.
+
+    Raises:
+        InvalidUpdateError: the output is not a dictionary, a Command or a list with Commands.
+    """
+    if output.__class__ is dict:
+        return [(k, v) for k, v in output.items() if k in keys]
+    if output is None:
+        return []
+    if isinstance(output, Command):
+        return _command_values(output, keys)
+    if isinstance(output, list | tuple) and any(isinstance(o, Command) for o in output):
+        return [w for one in output for w in value_writes(one, keys)]
+    if ROOT in keys:
+        return [(ROOT, output)]
+    if isinstance(output, dict):
+        return [(k, v) for k, v in output.items() if k in keys]
+    fields = _fields(output)
+    if fields is not None:
+        return [(k, v) for k, v in fields.items() if k in keys]
+    raise InvalidUpdateError(
+        f"Expected dict, got {output}. A node returns a dictionary of state keys, a Command or None."
+    )
+
+
+def _fields(output: Any) -> dict[str, Any] | None:
+    """The set fields of a dataclass or Pydantic instance, or None for anything else."""
+    if dataclasses.is_dataclass(output) and not isinstance(output, type):
+        return {f.name: getattr(output, f.name) for f in dataclasses.fields(output)}
+    chosen = getattr(output, "model_fields_set", None)
+    if chosen is not None:
+        return {k: getattr(output, k) for k in type(output).model_fields if k in chosen}
+    return None
+
+
+def _command_values(command: Command[Any], keys: frozenset[str]) -> list[Write]:
+    if command.graph == Command.PARENT:
+        raise ParentCommand(command)
+    update = command.update
+    if update is None:
+        return []
+    if isinstance(update, list | tuple) and all(
+        isinstance(p, tuple) and len(p) == 2 and isinstance(p[0], str) for p in update
+    ):
+        return [(k, v) for k, v in update if k in keys]
+    return value_writes(update, keys)
+
+
+def goto_writes(output: Any, names: frozenset[str]) -> list[Write]:
+    """The writes of the gotos in a node's output.
+
+    Raises:
+        InvalidUpdateError: a target that the graph does not have.
+    """
+    commands = output if isinstance(output, list | tuple) else (output,)
+    found: list[Write] = []
+    for command in commands:
+        if isinstance(command, Command):
+            found += [w for t in command.goto_list() for w in target_writes(t, names)]
+    return found
+
+
+def target_writes(target: Any, names: frozenset[str]) -> list[Write]:
+    """The write that makes one target run next: none for END."""
+    if isinstance(target, Send):
+        if target.node == END:
+            raise InvalidUpdateError("Cannot send a packet to the END node")
+        return [(TASKS, target)]
+    if target == END:
+        return []
+    return [(f"branch:to:{target}", None)]
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Branch:
+    """A router after a node, with the map from its answers to nodes."""
+
+    name: str
+    router: Callable[..., Any]
+    path_map: dict[Any, str] | None
+    is_async: bool
+
+    def targets(self, answer: Any) -> list[Any]:
+        """The nodes and Sends of a router's answer.
+
+        Raises:
+            ValueError: an answer that is no destination. KeyError: not in the map.
+        """
+        answers = list(answer) if isinstance(answer, list | tuple) else [answer]
+        mapped = self.path_map
+        found = [
+            a if isinstance(a, Send) or mapped is None else mapped[a] for a in answers
+        ]
+        if any(t is None or t == START for t in found):
+            raise ValueError("Branch did not return a valid destination")
+        return found
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Writing:
+    """One node's writer: ``(output, read) -> writes``."""
+
+    keys: frozenset[str]
+    names: frozenset[str]
+    edges: tuple[Write, ...]
+    branches: Sequence[Branch]
+
+    def plain(self, output: Any, read: Any) -> list[Write]:
+        """Without routers."""
+        if output.__class__ is dict:
+            keys = self.keys
+            writes = [(k, v) for k, v in output.items() if k in keys]
+        else:
+            writes = value_writes(output, self.keys)
+            if output is not None:
+                writes += goto_writes(output, self.names)
+        writes += self.edges
+        return writes
+
+    def routed(self, output: Any, read: Any) -> Any:
+        """With routers, each on a fresh read; a coroutine if one of them is async."""
+        writes = self.plain(output, read)
+        mine = list(writes)
+        for position, branch in enumerate(self.branches):
+            answer = branch.router(read(mine))
+            if inspect.isawaitable(answer):
+                return self._await(writes, mine, answer, position, read)
+            for target in branch.targets(answer):
+                writes += target_writes(target, self.names)
+        return writes
+
+    async def _await(
+        self, writes: list[Write], mine: list[Write], answer: Any, position: int, read: Any
+    ) -> list[Write]:
+        for branch in self.branches[position:]:
+            given = answer if branch is self.branches[position] else branch.router(read(mine))
+            given = await given if inspect.isawaitable(given) else given
+            for target in branch.targets(given):
+                writes += target_writes(target, self.names)
+        return writes

@@ -1,0 +1,68 @@
+"""Identifiers: checkpoint ids that sort by time, and hashes that name tasks and interrupts.
+
+A checkpoint id is a UUIDv6: sorting the strings sorts by time. Its 14-bit clock_seq carries the
+step. A tick is never reused in a process and never sorts before the parent's.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from random import getrandbits
+
+from xxhash import xxh3_128_hexdigest
+
+_EPOCH_TICKS = 0x01B21DD213814000
+_lock = threading.Lock()
+_last_tick = 0
+
+
+def checkpoint_id(step: int, parent: str | None = None) -> str:
+    """A new id; its tick is max(now, last in this process + 1, the parent's tick + 1)."""
+    global _last_tick
+    tick = time.time_ns() // 100 + _EPOCH_TICKS
+    with _lock:
+        if tick <= _last_tick:
+            tick = _last_tick + 1
+        if parent is not None:
+            tick = max(tick, tick_of(parent) + 1)
+        _last_tick = tick
+    text = f"{tick:015x}"
+    seq = (step & 0x3FFF) | 0x8000
+    return f"{text[:8]}-{text[8:12]}-6{text[12:]}-{seq:04x}-{getrandbits(48):012x}"
+
+
+def tick_of(id_: str) -> int:
+    """The 100 ns tick inside a UUIDv6; 0 for an id of another kind.
+
+    >>> tick_of("1ef663ba-28fe-6528-8002-5a559208592c") == 0x1EF663BA28FE528
+    True
+    >>> tick_of("mine")
+    0
+    """
+    if len(id_) != 36 or id_[14] != "6":
+        return 0
+    try:
+        return int(id_[:8] + id_[9:13] + id_[15:18], 16)
+    except ValueError:
+        return 0
+
+
+def hash_uuid(data: bytes) -> str:
+    """The xxh3-128 of the data, laid out as a UUID."""
+    h = xxh3_128_hexdigest(data)
+    return f"{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}"
+
+
+def interrupt_id(task_ns: str, answered: int = 0) -> str:
+    """The id of a task's next question: 32 hex digits; later questions hash ``ns|k``."""
+    text = task_ns if answered == 0 else f"{task_ns}|{answered}"
+    return xxh3_128_hexdigest(text.encode())
+
+
+def id_bytes(checkpoint: str) -> bytes:
+    """The bytes of a checkpoint id that task ids are hashed from."""
+    try:
+        return bytes.fromhex(checkpoint.replace("-", ""))
+    except ValueError:
+        return checkpoint.encode()

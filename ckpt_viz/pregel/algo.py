@@ -1,0 +1,205 @@
+"""The two pure functions at the heart: what a superstep's writes do, and what runs next.
+
+Rules kept here: channels are frozen during a step; versions never decrease; a node runs if and
+only if a trigger is newer than the node has seen; the result depends on the tasks' paths, never
+on the order in which they finished.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from ckpt_viz.constants import CONTROL, PULL, PUSH, ROOT, TASKS
+from ckpt_viz.pregel.live import Live
+from ckpt_viz.pregel.program import Node, Write
+from ckpt_viz.pregel.task import Task
+
+NextVersion = Callable[[Any], Any]
+
+
+class Writer(Protocol):
+    """What `apply_writes` needs of a task."""
+
+    name: str
+    path: tuple[Any, ...]
+    triggers: tuple[str, ...]
+    writes: list[Write]
+
+
+class Writes:
+    """Writes that no task made: the caller's, the input's, or an update's."""
+
+    __slots__ = ("name", "path", "triggers", "writes")
+
+    def __init__(self, name: str, triggers: tuple[str, ...], writes: list[Write]) -> None:
+        self.name = name
+        self.path: tuple[Any, ...] = ()
+        self.triggers = triggers
+        self.writes = writes
+
+
+def _order(task: Writer) -> tuple[Any, ...]:
+    return tuple(f"{p:010d}" if isinstance(p, int) else str(p) for p in task.path[:3])
+
+
+def _group(live: Live, tasks: Sequence[Writer]) -> dict[str, list[Any]]:
+    """The step's values by channel, in task order."""
+    specs = live.program.channels
+    groups: dict[str, list[Any]] = {}
+    for task in tasks:
+        for name, value in task.writes:
+            if name in groups:
+                groups[name].append(value)
+            elif name in specs:
+                groups[name] = [value]
+            elif name not in CONTROL:
+                warnings.warn(
+                    f"Task {task.name!r} wrote to channel {name!r}, which the graph does not "
+                    "have: the write is dropped.",
+                    stacklevel=2,
+                )
+    return groups
+
+
+def _mark_seen(live: Live, tasks: Sequence[Writer], version: Any) -> bool:
+    """Note what each task saw, and empty the barriers that started it."""
+    seen, versions, nodes = live.seen, live.versions, live.program.nodes
+    bump = False
+    for task in tasks:
+        mine = seen.get(task.name)
+        if mine is None:
+            mine = seen[task.name] = {}
+        for trigger in task.triggers:
+            bump = True
+            current = versions.get(trigger)
+            if current is not None:
+                mine[trigger] = current
+    for task in tasks:
+        node = nodes.get(task.name)
+        if node is not None and node.consumable and task.triggers is node.triggers:
+            for trigger in node.consumable:
+                if live.channels[trigger].consume():
+                    versions[trigger] = version
+                    live.max_version = version
+                    live.changed[trigger] = True
+    return bump
+
+
+def apply_writes(live: Live, tasks: Sequence[Writer], next_version: NextVersion) -> set[str]:
+    """Apply one superstep's writes; the names of channels that changed and hold a value.
+
+    Raises:
+        InvalidUpdateError: a channel refuses its values (from the channel).
+    """
+    if len(tasks) > 1:
+        tasks = sorted(tasks, key=_order)
+    channels, versions, volatile, changed = live.channels, live.versions, live.volatile, live.changed
+    version = next_version(live.max_version)
+    bump = _mark_seen(live, tasks, version)
+    groups = _group(live, tasks)
+    updated: set[str] = set()
+    stale = volatile.difference(groups) if bump and volatile else ()
+    for name, values in groups.items():
+        channel = channels[name]
+        if channel.update(values):
+            versions[name] = version
+            live.max_version = version
+            changed[name] = True
+            if channel.is_available():
+                updated.add(name)
+                if channel.volatile:
+                    volatile.add(name)
+    for name in stale:
+        channel = channels[name]
+        if channel.is_available() and channel.update([]):
+            versions[name] = version
+            live.max_version = version
+            changed[name] = True
+            if channel.is_available():
+                updated.add(name)
+            else:
+                volatile.discard(name)
+    if bump and live.program.late and not any(c in live.program.triggered for c in updated):
+        _finish(live, updated, version)
+    live.updated = updated
+    return updated
+
+
+def _finish(live: Live, updated: set[str], version: Any) -> None:
+    """The run would end: let the deferred channels show what they hold."""
+    for name in live.program.late:
+        channel = live.channels[name]
+        if channel.finish():
+            live.versions[name] = version
+            live.max_version = version
+            live.changed[name] = True
+            if channel.is_available():
+                updated.add(name)
+
+
+def prepare_next_tasks(live: Live, step: int) -> list[Task]:
+    """The tasks of the next superstep: the waiting Sends first, then the triggered nodes."""
+    tasks: list[Task] = []
+    nodes = live.program.nodes
+    if TASKS in live.versions:
+        for index, send in enumerate(live.sends()):
+            node = nodes.get(send.node)
+            if node is None:
+                warnings.warn(
+                    f"Ignoring a Send to {send.node!r}: the graph has no such node.", stacklevel=2
+                )
+                continue
+            task = Task(node, (PUSH, index, False), (PUSH,), send.arg, step)
+            task.base = live.id
+            tasks.append(task)
+    for node in _candidates(live):
+        if is_ready(live, node):
+            ok, value = node_input(live, node)
+            if ok:
+                task = Task(node, (PULL, node.name), node.triggers, value, step)
+                task.base = live.id
+                tasks.append(task)
+    return tasks
+
+
+def _candidates(live: Live) -> Iterable[Node]:
+    """The nodes that may be ready: those triggered by what changed, else all."""
+    nodes = live.program.nodes
+    updated = live.updated
+    if not updated:
+        return nodes.values()
+    index = live.program.triggered
+    if len(updated) == 1:
+        (one,) = updated
+        return [nodes[n] for n in sorted(index.get(one, ()))]
+    names = {name for channel in updated for name in index.get(channel, ())}
+    return [nodes[n] for n in (sorted(names) if len(names) > 1 else names)]
+
+
+def is_ready(live: Live, node: Node) -> bool:
+    """Whether a trigger holds a value newer than the node has seen."""
+    seen = live.seen.get(node.name)
+    versions = live.versions
+    for trigger in node.triggers:
+        version = versions.get(trigger)
+        if version is None:
+            continue
+        if seen is not None:
+            last = seen.get(trigger)
+            if last is not None and version <= last:
+                continue
+        if live.channels[trigger].is_available():
+            return True
+    return False
+
+
+def node_input(live: Live, node: Node) -> tuple[bool, Any]:
+    """Whether the node can run, and the value it gets."""
+    channels = live.channels
+    if len(node.reads) == 1 and (node.reads[0] == ROOT or node.hidden):
+        channel = channels[node.reads[0]]
+        return (True, channel.get()) if channel.is_available() else (False, None)
+    value = {n: ch.get() for n in node.reads if (ch := channels[n]).is_available()}
+    return True, value if node.schema is None else node.schema(value)

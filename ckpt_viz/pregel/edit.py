@@ -1,0 +1,229 @@
+"""Editing history: `update_state` in all its cases."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+from uuid import UUID, uuid5
+
+from ckpt_viz.constants import COPY, END, INPUT, INTERRUPT, START
+from ckpt_viz.errors import CheckpointNotFoundError, InvalidUpdateError
+from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
+from ckpt_viz.pregel.execute import fresh_read
+from ckpt_viz.pregel.pending import caller_writes, hand_back
+from ckpt_viz.pregel.program import Program
+from ckpt_viz.pregel.requests import Load, SaveWrites
+from ckpt_viz.pregel.run import Run, Script
+from ckpt_viz.pregel.task import Task, path_text
+from ckpt_viz.types import StateUpdate
+
+_ENGINE_METADATA = frozenset({"source", "step", "parents"})
+
+
+def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
+    """Apply rounds of updates, one checkpoint a round; the config of the last one.
+
+    Raises:
+        CheckpointNotFoundError: the addressed checkpoint does not exist.
+        InvalidUpdateError: an unknown key or node, or no single node to write as.
+    """
+    config: dict[str, Any] = {}
+    where = run.settings.config
+    wanted = where["configurable"].get("checkpoint_id")
+    for updates in rounds:
+        saved = yield Load(run.where(wanted))
+        if saved is None and wanted is not None:
+            raise CheckpointNotFoundError(
+                f"Thread {where['configurable']['thread_id']!r} has no checkpoint {wanted!r}: "
+                "nothing was written. Take an id from get_state_history(config)."
+            )
+        run.open(saved)
+        inherited = {k: v for k, v in run.metadata.items() if k not in _ENGINE_METADATA}
+        run.user = {**inherited, **run.user}
+        config = yield from _round(run, updates, saved, wanted is None)
+        wanted = config["configurable"]["checkpoint_id"]
+    return config
+
+
+def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -> Script:
+    first = updates[0]
+    if first.as_node == COPY:
+        return (yield from _copy(run, saved))
+    if first.as_node == END:
+        return (yield from _clear(run, first))
+    if first.as_node == INPUT:
+        return (yield from _input(run, first))
+    _apply_on_hand(run, latest)
+    tasks = []
+    for update in updates:
+        node = _node_of(run, update.as_node, update.values)
+        task = Task(run.program.nodes[node], (INTERRUPT, 0), (INTERRUPT,), update.values, run.step)
+        task.writes = _writes_as(run, task, update.values)
+        tasks.append(task)
+    if saved is not None:
+        yield from _keep_writes(run, tasks)
+    apply_writes(run.live, tasks, run.next_version)
+    run.live.updated = None
+    yield from run.save("update")
+    _warn_dead_end(run, saved, tasks)
+    return run.where(run.live.id)
+
+
+def _apply_on_hand(run: Run, latest: bool) -> None:
+    """What the caller's Command and, at the head, finished tasks have already written."""
+    on_hand = caller_writes(run.pending)
+    if on_hand:
+        apply_writes(run.live, [Writes(INPUT, (), on_hand)], run.next_version)
+        run.live.updated = None
+    if not latest:
+        return
+    waiting = _tasks(run)
+    done = [t for t in waiting if t.outcome == "done" and t.writes]
+    if done:
+        apply_writes(run.live, done, run.next_version)
+        run.live.updated = None
+
+
+def _tasks(run: Run) -> list[Task]:
+    run.live.updated = None
+    tasks = prepare_next_tasks(run.live, run.step)
+    hand_back(tasks, run.pending)
+    return tasks
+
+
+def _keep_writes(run: Run, tasks: Sequence[Task]) -> Script:
+    """The update is also the result of the task it speaks for, on the base checkpoint."""
+    assert run.live.id is not None
+    waiting = {t.name: t for t in prepare_next_tasks(run.live, run.step)}
+    base = run.live.id
+    for task in tasks:
+        stands = waiting.get(task.name)
+        if stands is not None:
+            id_ = stands.id
+        else:
+            try:
+                id_ = str(uuid5(UUID(base), INTERRUPT))
+            except ValueError:
+                id_ = task.id
+        if task.writes:
+            yield SaveWrites(run.where(base), task.writes, id_, path_text((INTERRUPT, 0)))
+
+
+def _writes_as(run: Run, task: Task, values: Any) -> list[tuple[str, Any]]:
+    """What the node's writers and routers make of the values; the node itself does not run."""
+    task_writes: list[tuple[str, Any]] = task.node.write(values, partial(fresh_read, run, task))
+    return task_writes
+
+
+def _node_of(run: Run, as_node: str | None, values: Any) -> str:
+    """The node to write as, given or inferred; the values' keys are checked.
+
+    Raises:
+        InvalidUpdateError: no such node, an ambiguous update, or an unknown key.
+    """
+    nodes = run.program.nodes
+    name = infer_node(run) if as_node is None else as_node
+    if name not in nodes:
+        raise InvalidUpdateError(f"Node {name} does not exist. Nodes: {sorted(nodes)}.")
+    if isinstance(values, dict):
+        check_keys(run.program, values)
+    return name
+
+
+def check_keys(program: Program, values: dict[str, Any]) -> None:
+    """Refuse a key that no channel takes.
+
+    Raises:
+        InvalidUpdateError: names the unknown keys and the known ones.
+    """
+    known = [k for k in program.channels if not k.startswith(("branch:to:", "join:", "__"))]
+    unknown = [k for k in values if k not in known]
+    if unknown and known:
+        raise InvalidUpdateError(
+            f"Unknown key{'s' if len(unknown) > 1 else ''} {unknown} in the update; nothing was "
+            f"written. Known keys: {sorted(known)}."
+        )
+
+
+def infer_node(run: Run) -> str:
+    """The node that wrote last.
+
+    Raises:
+        InvalidUpdateError: several did.
+    """
+    nodes = [n for n in run.program.nodes if n != START]
+    if len(nodes) == 1 and run.live.versions:
+        return nodes[0]
+    newest = sorted(
+        (max(seen.values()), name)
+        for name, seen in run.live.seen.items()
+        if name in run.program.nodes and seen
+    )
+    if not newest:
+        return START
+    if len(newest) == 1 or newest[-1][0] > newest[-2][0]:
+        return newest[-1][1]
+    tied = sorted(name for version, name in newest if version == newest[-1][0])
+    raise InvalidUpdateError(f"Ambiguous update, specify as_node: one of {tied}.")
+
+
+def _copy(run: Run, saved: Any) -> Script:
+    """A sibling of the checkpoint, with the same parent and state."""
+    if saved is None:
+        raise InvalidUpdateError("Cannot copy a non-existent checkpoint")
+    base, parent = run.live.id, run.parent
+    run.live.updated = None if saved.checkpoint.get("updated_channels") is None else run.live.updated
+    run.live.id = parent
+    yield from run.save("fork")
+    del base
+    return run.where(run.live.id)
+
+
+def _clear(run: Run, update: StateUpdate) -> Script:
+    """As END: take what finished tasks wrote, and drop the rest of the step."""
+    if update.values is not None:
+        raise InvalidUpdateError(f"Node {END} does not exist. To end the run here, pass None.")
+    on_hand = caller_writes(run.pending)
+    if on_hand:
+        apply_writes(run.live, [Writes(INPUT, (), on_hand)], run.next_version)
+    tasks = _tasks(run)
+    if tasks:
+        apply_writes(run.live, tasks, run.next_version)
+    run.live.updated = None
+    yield from run.save("update")
+    return run.where(run.live.id)
+
+
+def _input(run: Run, update: StateUpdate) -> Script:
+    """As ``__input__``: new input, without running anything."""
+    if update.values is None:
+        raise InvalidUpdateError("Received no input writes for __start__")
+    if isinstance(update.values, dict):
+        check_keys(run.program, update.values)
+    apply_writes(run.live, [Writes(INPUT, (), [(START, update.values)])], run.next_version)
+    run.live.updated = None
+    yield from run.save("input")
+    return run.where(run.live.id)
+
+
+def _warn_dead_end(run: Run, saved: Any, tasks: Sequence[Task]) -> None:
+    """A fork from a checkpoint that had a next node, to one that has none, is told."""
+    if saved is None or any(c.startswith(("branch:", "join:", "__")) for t in tasks for c, _ in t.writes):
+        return
+    names = [t.name for t in tasks]
+    run.live.updated = None
+    if prepare_next_tasks(run.live, run.step):
+        return
+    if any(task.node.has_routers or _goes_on(run, task) for task in tasks):
+        warnings.warn(
+            f"The update written as {', '.join(names)} leads nowhere: no node is next, so a run "
+            "from here does nothing. Choose another as_node, or pass a Command with goto.",
+            stacklevel=2,
+        )
+
+
+def _goes_on(run: Run, task: Task) -> bool:
+    """Whether the node routes by the Command that it returns, which an update does not run."""
+    return bool(getattr(task.node.func, "__ckpt_viz_commands__", False)) and run.live.id is not None

@@ -1,0 +1,90 @@
+"""What streams show of a run: the payloads of each mode. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from ckpt_viz.constants import INTERRUPT
+from ckpt_viz.pregel.task import Task
+from ckpt_viz.types import Interrupt
+
+Keys = str | tuple[str, ...]
+
+
+def shown_writes(writes: Sequence[tuple[str, Any]], keys: Keys) -> Any:
+    """A task's writes as its update: the keys that the graph shows, or None for none.
+
+    >>> shown_writes([("foo", 1), ("branch:to:b", None)], ("foo", "bar"))
+    {'foo': 1}
+    """
+    if isinstance(keys, str):
+        values = [v for k, v in writes if k == keys]
+        return values[-1] if values else None
+    found: dict[str, Any] = {}
+    repeated = False
+    for name, value in writes:
+        if name in keys:
+            repeated = repeated or name in found
+            found[name] = value
+    if repeated:
+        return [{k: v} for k, v in writes if k in keys]
+    return found or None
+
+
+def interrupt_dict(one: Interrupt) -> dict[str, Any]:
+    """An interrupt in the form that task and checkpoint events carry."""
+    return {"value": one.value, "id": one.id, "response_schema": one.response_schema}
+
+
+def task_started(task: Task, metadata: dict[str, Any] | None) -> dict[str, Any]:
+    """The payload that tells that a task starts."""
+    payload = {
+        "id": task.id,
+        "name": task.name,
+        "input": task.input,
+        "triggers": task.triggers,
+    }
+    merged = {**(metadata or {}), **(task.node.metadata or {})}
+    if merged:
+        payload["metadata"] = merged
+    return payload
+
+
+def task_ended(task: Task, keys: Keys) -> dict[str, Any]:
+    """The payload that tells what came of a task."""
+    shown = None if task.outcome != "done" else shown_writes(task.writes, keys)
+    return {
+        "id": task.id,
+        "name": task.name,
+        "error": task.error,
+        "result": {} if shown is None else shown,
+        "interrupts": [interrupt_dict(i) for i in task.interrupts],
+    }
+
+
+def known_task(task: Task, keys: Keys) -> dict[str, Any]:
+    """A task of a checkpoint event, with what pending writes tell of it."""
+    if task.error is not None:
+        return {"id": task.id, "name": task.name, "error": str(task.error), "state": None}
+    payload: dict[str, Any] = {"id": task.id, "name": task.name}
+    if task.outcome == "done":
+        shown = shown_writes(task.writes, keys)
+        payload["result"] = {} if shown is None else shown
+    payload["interrupts"] = tuple(interrupt_dict(i) for i in task.interrupts)
+    payload["state"] = None
+    return payload
+
+
+def debug_event(kind: str, step: int, payload: Any) -> dict[str, Any]:
+    """A payload in the wrapping of the debug mode."""
+    stamp = datetime.now(UTC).isoformat()
+    return {"step": step, "timestamp": stamp, "type": kind, "payload": payload}
+
+
+def interrupted_values(values: Any, interrupts: Sequence[Interrupt]) -> Any:
+    """The values of a run that waits, with its questions where values are a dictionary."""
+    if isinstance(values, dict):
+        return {**values, INTERRUPT: tuple(interrupts)}
+    return {INTERRUPT: tuple(interrupts)}

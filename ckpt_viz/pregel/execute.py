@@ -1,0 +1,143 @@
+"""Calling a node: in a copy of the caller's context, with the task's scope set."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Coroutine
+from contextvars import copy_context
+from functools import partial
+from typing import Any
+
+from ckpt_viz.errors import GraphInterrupt
+from ckpt_viz.pregel.run import Run
+from ckpt_viz.pregel.scope import TaskScope
+from ckpt_viz.pregel.task import Task
+from ckpt_viz.types import scope
+
+
+def fresh_read(run: Run, task: Task, writes: list[tuple[str, Any]]) -> Any:
+    """What a router sees: the state with this task's own writes applied, and nothing else's."""
+    live, node = run.live, task.node
+    channels = live.channels
+    mine: dict[str, list[Any]] = {}
+    for name, value in writes:
+        mine.setdefault(name, []).append(value)
+    state: dict[str, Any] = {}
+    for name in node.reads if not node.hidden else run.program.output_channels:
+        channel = channels[name]
+        if name in mine:
+            channel = channel.copy()
+            channel.update(mine[name])
+        if channel.is_available():
+            state[name] = channel.get()
+    if "__root__" in state:
+        return state["__root__"]
+    return state if node.schema is None else node.schema(state)
+
+
+def _scope(run: Run, task: Task) -> TaskScope:
+    return TaskScope(task, run.settings, run.answers, run.store, run.writer)
+
+
+def _call(run: Run, task: Task) -> None:
+    node = task.node
+    if node.is_async:
+        raise TypeError(
+            f"Node {node.name!r} is async only: run the graph with `await graph.ainvoke(…)` or "
+            "`astream`. No synchronous function provided to it."
+        )
+    own = _scope(run, task)
+    scope.set(own)
+    output = node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
+    writes = node.write(output, partial(fresh_read, run, task))
+    if node.has_routers and inspect.isawaitable(writes):
+        _close(writes)
+        raise TypeError(
+            f"A router after node {node.name!r} is async: run the graph with `await graph.ainvoke`."
+        )
+    task.writes = writes
+
+
+def _close(awaitable: Any) -> None:
+    if inspect.iscoroutine(awaitable):
+        awaitable.close()
+
+
+def _settle(task: Task, error: BaseException) -> None:
+    if isinstance(error, GraphInterrupt):
+        task.outcome = "interrupt"
+        task.interrupts = list(error.args[0])
+    else:
+        task.outcome = "error"
+        task.error = error
+
+
+def run_task(run: Run, task: Task) -> None:
+    """Run a task to its outcome; whatever it raises becomes part of the task."""
+    task.special = []
+    try:
+        copy_context().run(_call, run, task)
+        task.outcome = "done"
+    except BaseException as error:  # noqa: BLE001 - a worker reports everything to its driver
+        _settle(task, error)
+
+
+async def _acall(run: Run, task: Task) -> None:
+    node = task.node
+    own = _scope(run, task)
+    scope.set(own)
+    output = node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
+    if inspect.isawaitable(output):
+        output = await output
+    writes: Any = node.write(output, partial(fresh_read, run, task))
+    task.writes = await writes if inspect.isawaitable(writes) else writes
+
+
+class _InContext:
+    """Awaits a coroutine inside a context of its own, without a Task."""
+
+    __slots__ = ("context", "coro")
+
+    def __init__(self, coro: Coroutine[Any, Any, None]) -> None:
+        self.coro = coro
+        self.context = copy_context()
+
+    def __await__(self) -> Any:
+        step, value = self.coro.send, None
+        while True:
+            try:
+                waits = self.context.run(step, value)
+            except StopIteration as stop:
+                return stop.value
+            try:
+                value = yield waits
+                step = self.coro.send
+            except GeneratorExit:
+                self.context.run(self.coro.close)
+                raise
+            except BaseException as error:  # noqa: BLE001 - cancellation goes into the node
+                step, value = self.coro.throw, error  # type: ignore[assignment]
+
+
+def is_coroutine_task(task: Task) -> bool:
+    """Whether a task has to be awaited on the loop; others run in a thread."""
+    return task.node.is_async or task.node.hidden
+
+
+async def arun_task(run: Run, task: Task, in_thread: Any) -> None:
+    """Like `run_task`; a sync node runs in a thread so that the loop stays free."""
+    task.special = []
+    try:
+        if is_coroutine_task(task):
+            await _InContext(_acall(run, task))
+        elif task.node.has_routers:
+            await in_thread(_call_then_route, run, task)
+        else:
+            await in_thread(copy_context().run, _call, run, task)
+        task.outcome = "done"
+    except BaseException as error:  # noqa: BLE001 - the driver decides what a failure stops
+        _settle(task, error)
+
+
+def _call_then_route(run: Run, task: Task) -> None:
+    copy_context().run(_call, run, task)

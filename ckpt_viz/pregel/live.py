@@ -1,0 +1,114 @@
+"""The live state of a run or of one checkpoint being read: channels, versions, what nodes saw.
+
+One dictionary each, changed in place; ``changed`` notes what the next save has to store. Savers
+serialize what they are given at once, so nothing stored aliases these maps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ckpt_viz.channels import MISSING, BaseChannel
+from ckpt_viz.constants import TASKS
+from ckpt_viz.pregel.program import Program
+
+
+class ChannelMap(dict[str, BaseChannel]):
+    """Channels by name, each made when it is first touched."""
+
+    __slots__ = ("specs", "values_saved")
+
+    def __init__(self, specs: dict[str, BaseChannel], saved: dict[str, Any]) -> None:
+        super().__init__()
+        self.specs = specs
+        self.values_saved = saved
+
+    def __missing__(self, name: str) -> BaseChannel:
+        channel = self.specs[name].from_checkpoint(self.values_saved.get(name, MISSING))
+        self[name] = channel
+        return channel
+
+
+class Live:
+    """Channels with their versions, as a superstep sees them."""
+
+    __slots__ = (
+        "changed",
+        "channels",
+        "id",
+        "max_version",
+        "program",
+        "seen",
+        "updated",
+        "versions",
+        "volatile",
+    )
+
+    def __init__(self, program: Program, checkpoint: dict[str, Any] | None) -> None:
+        saved = checkpoint["channel_values"] if checkpoint else {}
+        self.program = program
+        self.channels = ChannelMap(program.channels, saved)
+        self.versions: dict[str, Any] = dict(checkpoint["channel_versions"]) if checkpoint else {}
+        self.seen: dict[str, dict[str, Any]] = (
+            {k: dict(v) for k, v in checkpoint["versions_seen"].items()} if checkpoint else {}
+        )
+        self.max_version: Any = max(self.versions.values()) if self.versions else None
+        self.changed: dict[str, bool] = {}
+        self.updated: set[str] | None = (
+            set(checkpoint["updated_channels"])
+            if checkpoint and checkpoint.get("updated_channels") is not None
+            else None
+        )
+        self.id: str | None = checkpoint["id"] if checkpoint else None
+        specs = program.channels
+        self.volatile = {c for c in saved if c in specs and specs[c].volatile}
+
+    def is_available(self, name: str) -> bool:
+        """Whether the channel exists and holds a value."""
+        return name in self.program.channels and self.channels[name].is_available()
+
+    def get(self, name: str) -> Any:
+        """The channel's value, or MISSING."""
+        channel = self.channels[name]
+        return channel.get() if channel.is_available() else MISSING
+
+    def read(self, names: str | tuple[str, ...]) -> Any:
+        """A value (None where empty), or a dictionary of the channels that hold one."""
+        channels = self.channels
+        if isinstance(names, str):
+            channel = channels[names]
+            return channel.get() if channel.is_available() else None
+        return {n: ch.get() for n in names if (ch := channels[n]).is_available()}
+
+    def saved_values(self, names: Iterable[str]) -> dict[str, Any]:
+        """The saved forms of the named channels, without the empty ones."""
+        found = {}
+        for name in names:
+            value = self.channels[name].checkpoint()
+            if value is not MISSING:
+                found[name] = value
+        return found
+
+    def fork(self) -> Live:
+        """A copy whose channels can be written without touching this one."""
+        twin = Live.__new__(Live)
+        twin.program = self.program
+        twin.channels = ChannelMap(self.program.channels, self.channels.values_saved)
+        for name, channel in self.channels.items():
+            dict.__setitem__(twin.channels, name, channel.copy())
+        twin.versions = dict(self.versions)
+        twin.seen = {k: dict(v) for k, v in self.seen.items()}
+        twin.max_version = self.max_version
+        twin.changed = dict(self.changed)
+        twin.updated = None if self.updated is None else set(self.updated)
+        twin.id = self.id
+        twin.volatile = set(self.volatile)
+        return twin
+
+    def sends(self) -> list[Any]:
+        """The Sends that wait to become tasks."""
+        if TASKS not in self.versions:
+            return []
+        channel = self.channels[TASKS]
+        return channel.get() if channel.is_available() else []

@@ -1,0 +1,328 @@
+"""The public face of the engine: a compiled graph. Each pair of methods is one script."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+from ckpt_viz.constants import INTERRUPT
+from ckpt_viz.pregel.drivers import adrive, afinish, drive, finish
+from ckpt_viz.pregel.edit import update_steps
+from ckpt_viz.pregel.history import history_steps, state_steps
+from ckpt_viz.pregel.loop import run_steps
+from ckpt_viz.pregel.program import Program
+from ckpt_viz.pregel.requests import History
+from ckpt_viz.pregel.run import Run
+from ckpt_viz.pregel.settings import (
+    DEFAULT_RECURSION_LIMIT,
+    Settings,
+    merge_config,
+    names,
+    place,
+    thread_of,
+)
+from ckpt_viz.types import StateSnapshot, StateUpdate
+
+MODES = frozenset({"values", "updates", "checkpoints", "tasks", "debug", "custom"})
+_DURABILITY = ("sync", "async", "exit")
+
+
+class Pregel:
+    """A graph that runs in supersteps.
+
+    ``checkpointer`` keeps its history, ``store`` what outlives a thread. ``config`` arguments are
+    dictionaries with ``configurable`` (``thread_id``, ``checkpoint_id``), ``recursion_limit`` and
+    ``metadata``.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        checkpointer: Any = None,
+        store: Any = None,
+        name: str = "LangGraph",
+        breaks: tuple[Any, Any] = ((), ()),
+    ) -> None:
+        self.program = program
+        self.checkpointer = checkpointer
+        self.store = store
+        self.name = name
+        self.interrupt_before_nodes, self.interrupt_after_nodes = breaks
+        self.config: dict[str, Any] = {}
+        self._runs: dict[str, list[Run]] = {}
+
+    @property
+    def nodes(self) -> Mapping[str, Any]:
+        """The nodes by name, the hidden ``__start__`` too."""
+        return self.program.nodes
+
+    @property
+    def channels(self) -> Mapping[str, Any]:
+        """The channels by name, empty."""
+        return self.program.channels
+
+    @property
+    def input_channels(self) -> Any:
+        """The channel that takes the input."""
+        return self.program.input_channels
+
+    @property
+    def output_channels(self) -> Any:
+        """The channels that make the result."""
+        keys = self.program.output_channels
+        return keys if isinstance(keys, str) else list(keys)
+
+    @property
+    def stream_channels(self) -> Any:
+        """The channels that a snapshot's values show."""
+        keys = self.program.stream_channels
+        return keys if isinstance(keys, str) else list(keys)
+
+    def copy(self, update: Mapping[str, Any] | None = None) -> Self:
+        """The same graph with some attributes changed, such as ``checkpointer``."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._runs = {}
+        for key, value in (update or {}).items():
+            setattr(twin, key, value)
+        return twin
+
+    def with_config(self, config: Mapping[str, Any] | None = None, **more: Any) -> Self:
+        """The same graph with a config that every call starts from."""
+        return self.copy({"config": merge_config(self.config, config, more)})
+
+    def stop(self, config: Mapping[str, Any]) -> int:
+        """Ask the thread's runs to end before their next superstep; how many were asked."""
+        runs = self._runs.get(thread_of(config, "stop a run"), [])
+        for run in runs:
+            run.stopping = True
+        return len(runs)
+
+    # running -----------------------------------------------------------------------------------
+
+    def _run(self, config: Any, modes: Any, options: dict[str, Any]) -> Run:
+        merged = merge_config(self.config, config)
+        listed = [modes] if isinstance(modes, str) else list(modes)
+        unknown = [m for m in listed if m not in MODES]
+        if unknown:
+            raise ValueError(f"Unknown stream mode {unknown}; the modes are {sorted(MODES)}.")
+        limit = merged.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
+        if limit < 1:
+            raise ValueError("recursion_limit must be at least 1")
+        durability = options.get("durability") or "async"
+        if durability not in _DURABILITY:
+            raise ValueError(f"durability is one of {_DURABILITY}, not {durability!r}.")
+        before, after = options.get("interrupt_before"), options.get("interrupt_after")
+        settings = Settings(
+            merged,
+            frozenset(listed),
+            not isinstance(modes, str) and modes != (),
+            durability,
+            names(self.interrupt_before_nodes if before is None else before),
+            names(self.interrupt_after_nodes if after is None else after),
+            limit,
+            options.get("context"),
+            bool(options.get("subgraphs")),
+        )
+        saver = merged["configurable"].get("__pregel_checkpointer", self.checkpointer)
+        return Run(self.program, saver, self.store, settings)
+
+    def _begin(self, run: Run) -> None:
+        thread = run.settings.config["configurable"].get("thread_id")
+        if thread is not None:
+            self._runs.setdefault(str(thread), []).append(run)
+
+    def _end(self, run: Run) -> None:
+        thread = str(run.settings.config["configurable"].get("thread_id"))
+        runs = self._runs.get(thread)
+        if runs is not None:
+            if run in runs:
+                runs.remove(run)
+            if not runs:
+                self._runs.pop(thread, None)
+
+    def stream(
+        self, input: Any, config: Any = None, *, stream_mode: Any = "updates", **options: Any  # noqa: A002
+    ) -> Iterator[Any]:
+        """Run, yielding chunks of the asked modes: payloads for one, ``(mode, payload)`` for many.
+
+        Options: ``durability``, ``interrupt_before``, ``interrupt_after``, ``context``,
+        ``subgraphs``.
+        """
+        run = self._run(config, stream_mode, options)
+        self._begin(run)
+        try:
+            yield from drive(run, run_steps(run, input))
+        finally:
+            self._end(run)
+
+    async def astream(
+        self, input: Any, config: Any = None, *, stream_mode: Any = "updates", **options: Any  # noqa: A002
+    ) -> AsyncIterator[Any]:
+        """Like `stream`, awaiting. Close it with ``aclosing`` when you leave it early."""
+        run = self._run(config, stream_mode, options)
+        self._begin(run)
+        try:
+            async for chunk in adrive(run, run_steps(run, input)):
+                yield chunk
+        finally:
+            self._end(run)
+
+    def invoke(
+        self, input: Any, config: Any = None, *, stream_mode: Any = "values", **options: Any  # noqa: A002
+    ) -> Any:
+        """Run to the end, to a question or to a break point; the final values.
+
+        Open questions are in the result's ``__interrupt__``. With another ``stream_mode`` the
+        result is the list of chunks.
+        """
+        if stream_mode != "values":
+            return list(self.stream(input, config, stream_mode=stream_mode, **options))
+        run = self._run(config, (), options)
+        self._begin(run)
+        try:
+            for _ in drive(run, run_steps(run, input)):
+                pass
+        finally:
+            self._end(run)
+        return _result(run)
+
+    async def ainvoke(
+        self, input: Any, config: Any = None, *, stream_mode: Any = "values", **options: Any  # noqa: A002
+    ) -> Any:
+        """Like `invoke`, awaiting."""
+        if stream_mode != "values":
+            chunks = self.astream(input, config, stream_mode=stream_mode, **options)
+            return [chunk async for chunk in chunks]
+        run = self._run(config, (), options)
+        self._begin(run)
+        try:
+            async for _ in adrive(run, run_steps(run, input)):
+                pass
+        finally:
+            self._end(run)
+        return _result(run)
+
+    def batch(self, inputs: Sequence[Any], config: Any = None, **options: Any) -> list[Any]:
+        """Invoke on each input, side by side; the results in the inputs' order."""
+        configs = _spread(config, len(inputs))
+        with ThreadPoolExecutor() as pool:
+            return list(
+                pool.map(lambda pair: self.invoke(pair[0], pair[1], **options), zip(inputs, configs, strict=True))
+            )
+
+    async def abatch(self, inputs: Sequence[Any], config: Any = None, **options: Any) -> list[Any]:
+        """Like `batch`, awaiting."""
+        configs = _spread(config, len(inputs))
+        calls = [self.ainvoke(i, c, **options) for i, c in zip(inputs, configs, strict=True)]
+        return list(await asyncio.gather(*calls))
+
+    # reading -----------------------------------------------------------------------------------
+
+    def _reader(self, config: Any, doing: str) -> Run:
+        run = self._run(config, (), {"durability": "sync"})
+        if run.saver is None:
+            raise ValueError(
+                f"No checkpointer set: cannot {doing}. Compile with compile(checkpointer=InMemorySaver())."
+            )
+        thread_of(run.settings.config, doing)
+        return run
+
+    def _state(self, config: Any) -> tuple[Run, Any]:
+        run = self._reader(config, "read state")
+        wanted = run.settings.config["configurable"].get("checkpoint_id")
+        return run, state_steps(self.program, place(run.settings.config, wanted))
+
+    def get_state(self, config: Any, *, subgraphs: bool = False) -> StateSnapshot:
+        """The state at the config's checkpoint, or at the thread's newest one.
+
+        An unknown thread or checkpoint gives an empty snapshot.
+        """
+        found: StateSnapshot = finish(*self._state(config))
+        return found._replace(config=config) if found.created_at is None else found
+
+    async def aget_state(self, config: Any, *, subgraphs: bool = False) -> StateSnapshot:
+        """Like `get_state`, awaiting."""
+        found: StateSnapshot = await afinish(*self._state(config))
+        return found._replace(config=config) if found.created_at is None else found
+
+    def _history(self, config: Any, options: dict[str, Any]) -> tuple[Run, Any]:
+        run = self._reader(config, "read history")
+        wanted = run.settings.config["configurable"].get("checkpoint_id")
+        where = place(run.settings.config, wanted)
+        request = History(where, options.get("filter"), options.get("before"), options.get("limit"))
+        return run, history_steps(self.program, request)
+
+    def get_state_history(self, config: Any, **options: Any) -> Iterator[StateSnapshot]:
+        """The thread's snapshots, newest first, across branches.
+
+        Options: ``filter`` (equality on metadata), ``before`` (a config), ``limit``.
+        """
+        yield from finish(*self._history(config, options))
+
+    async def aget_state_history(self, config: Any, **options: Any) -> AsyncIterator[StateSnapshot]:
+        """Like `get_state_history`, awaiting."""
+        for snapshot in await afinish(*self._history(config, options)):
+            yield snapshot
+
+    # editing -----------------------------------------------------------------------------------
+
+    def _update(self, config: Any, rounds: Sequence[Sequence[StateUpdate]]) -> tuple[Run, Any]:
+        run = self._reader(config, "update state")
+        if not rounds or not all(rounds):
+            raise ValueError("No updates: pass at least one, and no empty round.")
+        return run, update_steps(run, rounds)
+
+    def update_state(
+        self, config: Any, values: Any, as_node: str | None = None, task_id: str | None = None
+    ) -> dict[str, Any]:
+        """Write values as if a node had; the config of the new checkpoint.
+
+        With a ``checkpoint_id`` in the config it is a fork. ``as_node``: a node, ``END`` (finish
+        here), ``__input__`` (new input), ``__copy__`` (a sibling copy); inferred where unambiguous.
+        """
+        found: dict[str, Any] = finish(
+            *self._update(config, [[StateUpdate(values, as_node, task_id)]])
+        )
+        return found
+
+    async def aupdate_state(
+        self, config: Any, values: Any, as_node: str | None = None, task_id: str | None = None
+    ) -> dict[str, Any]:
+        """Like `update_state`, awaiting."""
+        found: dict[str, Any] = await afinish(
+            *self._update(config, [[StateUpdate(values, as_node, task_id)]])
+        )
+        return found
+
+    def bulk_update_state(
+        self, config: Any, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> dict[str, Any]:
+        """Rounds of updates: one checkpoint a round; the config of the last one."""
+        found: dict[str, Any] = finish(*self._update(config, supersteps))
+        return found
+
+    async def abulk_update_state(
+        self, config: Any, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> dict[str, Any]:
+        """Like `bulk_update_state`, awaiting."""
+        found: dict[str, Any] = await afinish(*self._update(config, supersteps))
+        return found
+
+
+def _result(run: Run) -> Any:
+    if not run.interrupts:
+        return run.output
+    values = run.output if isinstance(run.output, dict) else {}
+    return {**values, INTERRUPT: list(run.interrupts)}
+
+
+def _spread(config: Any, count: int) -> list[Any]:
+    if isinstance(config, list):
+        if len(config) != count:
+            raise ValueError(f"{count} inputs, but {len(config)} configs.")
+        return config
+    return [config] * count

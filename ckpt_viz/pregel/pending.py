@@ -1,0 +1,50 @@
+"""What pending writes say of a checkpoint's tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ckpt_viz.constants import ERROR, INTERRUPT, NO_WRITES, NULL_TASK_ID, RESUME
+from ckpt_viz.pregel.task import Task
+
+PendingWrite = tuple[str, str, Any]
+_STATE = (ERROR, INTERRUPT, RESUME)
+
+
+def caller_writes(pending: Iterable[PendingWrite]) -> list[tuple[str, Any]]:
+    """The channel writes that a caller's Command left on a checkpoint."""
+    return [(c, v) for t, c, v in pending if t == NULL_TASK_ID and c not in _STATE]
+
+
+def open_interrupts(pending: Sequence[PendingWrite]) -> dict[str, list[Any]]:
+    """The questions without an answer, by the id of the task that asks."""
+    finished = {t for t, c, _ in pending if c not in _STATE}
+    return {t: list(v) for t, c, v in pending if c == INTERRUPT and t not in finished}
+
+
+def hand_back(tasks: Sequence[Task], pending: Sequence[PendingWrite]) -> None:
+    """Give tasks what earlier attempts left: finished writes, answers, questions and errors."""
+    by_task: dict[str, list[tuple[str, Any]]] = {}
+    for task_id, channel, value in pending:
+        by_task.setdefault(task_id, []).append((channel, value))
+    for task in tasks:
+        mine = by_task.get(task.id)
+        if not mine:
+            continue
+        writes = [(c, v) for c, v in mine if c not in _STATE]
+        for channel, value in mine:
+            if channel == RESUME:
+                task.resumes = list(value)
+            elif channel == INTERRUPT:
+                task.interrupts = list(value)
+            elif channel == ERROR:
+                task.error = value
+        if writes:
+            task.outcome = "done"
+            task.error = None
+            task.writes = [w for w in writes if w[0] != NO_WRITES]
+        elif task.error is not None:
+            task.outcome = "error"
+        elif task.interrupts:
+            task.outcome = "interrupt"

@@ -1,0 +1,67 @@
+"""What the engine runs: nodes with their triggers, and the channels between them. Immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ckpt_viz.channels import BaseChannel
+from ckpt_viz.constants import ROOT
+
+Write = tuple[str, Any]
+"""A channel's name and a value for it."""
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One node: what it reads, what starts it, what it calls and how its output is written.
+
+    ``write(output, read)`` gives the writes of an output; ``read()`` gives it a fresh view of the
+    state with the node's own writes applied, which routers need.
+    """
+
+    name: str
+    triggers: tuple[str, ...]
+    reads: tuple[str, ...]
+    call: Callable[..., Any]
+    write: Callable[[Any, Callable[[list[Write]], Any]], list[Write]]
+    wants: tuple[str, ...] = ()
+    is_async: bool = False
+    schema: Callable[[dict[str, Any]], Any] | None = None
+    hidden: bool = False
+    metadata: dict[str, Any] | None = None
+    has_routers: bool = False
+    func: Any = None
+    consumable: tuple[str, ...] = ()
+
+    @property
+    def single(self) -> bool:
+        """Whether the node reads one unnamed value instead of a dictionary of keys."""
+        return self.reads == (ROOT,)
+
+
+@dataclass(slots=True, eq=False)
+class Program:
+    """A compiled graph, as the engine sees it."""
+
+    nodes: dict[str, Node]
+    channels: dict[str, BaseChannel]
+    input_channels: str | tuple[str, ...]
+    output_channels: str | tuple[str, ...]
+    stream_channels: str | tuple[str, ...]
+    triggered: dict[str, tuple[str, ...]] = field(init=False)
+    late: tuple[str, ...] = field(init=False)
+    eager: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        index: dict[str, list[str]] = {}
+        for node in self.nodes.values():
+            for trigger in node.triggers:
+                index.setdefault(trigger, []).append(node.name)
+            node.consumable = tuple(
+                t for t in node.triggers if t in self.channels and self.channels[t].consumable
+            )
+        self.triggered = {trigger: tuple(names) for trigger, names in index.items()}
+        self.late = tuple(name for name, ch in self.channels.items() if ch.late)
+        self.eager = tuple(name for name, ch in self.channels.items() if ch.is_available())

@@ -1,0 +1,89 @@
+"""What the engine's scripts ask of a driver. Small records, dispatched by class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ckpt_viz.pregel.task import Task
+
+
+class Load:
+    """Read a checkpoint tuple (None when there is none)."""
+
+    __slots__ = ("config",)
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.config = config
+
+
+class Save:
+    """Store a checkpoint."""
+
+    __slots__ = ("checkpoint", "config", "metadata", "versions")
+
+    def __init__(self, config: Any, checkpoint: Any, metadata: Any, versions: Any) -> None:
+        self.config = config
+        self.checkpoint = checkpoint
+        self.metadata = metadata
+        self.versions = versions
+
+
+class SaveWrites:
+    """Store pending writes under the checkpoint that their task started from."""
+
+    __slots__ = ("config", "path", "task_id", "writes")
+
+    def __init__(self, config: Any, writes: Sequence[Any], task_id: str, path: str) -> None:
+        self.config = config
+        self.writes = writes
+        self.task_id = task_id
+        self.path = path
+
+
+class RunOne:
+    """Run one task here; the answer comes when it has ended."""
+
+    __slots__ = ("task",)
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+
+
+class Start:
+    """Start several tasks side by side."""
+
+    __slots__ = ("tasks",)
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self.tasks = tasks
+
+
+class Next:
+    """Wait for the next started task to end; None when all have. ``cancel`` stops the rest."""
+
+    __slots__ = ("cancel",)
+
+    def __init__(self, cancel: bool = False) -> None:
+        self.cancel = cancel
+
+
+class Emit:
+    """Hand one stream chunk to the caller."""
+
+    __slots__ = ("chunk",)
+
+    def __init__(self, chunk: Any) -> None:
+        self.chunk = chunk
+
+
+class History:
+    """List checkpoint tuples, newest first."""
+
+    __slots__ = ("before", "config", "filter", "limit")
+
+    def __init__(self, config: Any, filter: Any, before: Any, limit: int | None) -> None:  # noqa: A002
+        self.config = config
+        self.filter = filter
+        self.before = before
+        self.limit = limit

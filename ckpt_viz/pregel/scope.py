@@ -1,0 +1,91 @@
+"""The scope of one running task: its config, its answers, its store and stream writer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckpt_viz.constants import RESUME
+from ckpt_viz.errors import GraphInterrupt
+from ckpt_viz.ids import interrupt_id
+from ckpt_viz.pregel.settings import Settings
+from ckpt_viz.pregel.task import Task
+from ckpt_viz.runtime import Runtime
+from ckpt_viz.types import Interrupt, StreamWriter
+
+
+class Answers:
+    """The answers of one run: a single one that exactly one question may take, and a map by id."""
+
+    __slots__ = ("by_id", "single")
+
+    def __init__(self) -> None:
+        self.single: list[Any] = []
+        self.by_id: dict[str, Any] = {}
+
+
+class TaskScope:
+    """What `ckpt_viz.types.scope` holds while a node runs. Everything is made on demand."""
+
+    __slots__ = ("answers", "asked", "settings", "store", "task", "writer")
+
+    def __init__(
+        self, task: Task, settings: Settings, answers: Answers, store: Any, writer: StreamWriter
+    ) -> None:
+        self.task = task
+        self.settings = settings
+        self.answers = answers
+        self.store = store
+        self.writer = writer
+        self.asked = 0
+
+    def ask(self, value: Any) -> Any:
+        """Answer the task's next question, or stop the task with it."""
+        task, answers = self.task, self.answers
+        index = self.asked
+        self.asked += 1
+        if index < len(task.resumes):
+            self._note()
+            return task.resumes[index]
+        id_ = interrupt_id(task.ns, len(task.resumes))
+        if id_ in answers.by_id:
+            task.resumes.append(answers.by_id.pop(id_))
+        elif answers.single:
+            try:
+                task.resumes.append(answers.single.pop())
+            except IndexError:  # another thread's question took it
+                raise GraphInterrupt((Interrupt(value, id_),)) from None
+        else:
+            raise GraphInterrupt((Interrupt(value, id_),))
+        self._note()
+        return task.resumes[index]
+
+    def _note(self) -> None:
+        """The answers become a pending write, so that the next attempt has them too."""
+        self.task.special = [(RESUME, list(self.task.resumes))]
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The config that a node with a ``config`` parameter gets."""
+        task, base = self.task, self.settings.config
+        return {
+            **base,
+            "configurable": {**base["configurable"], "checkpoint_ns": task.ns},
+            "metadata": {
+                **base.get("metadata", {}),
+                "langgraph_step": task.step,
+                "langgraph_node": task.name,
+                "langgraph_triggers": task.triggers,
+                "langgraph_path": task.path,
+                "langgraph_checkpoint_ns": task.ns,
+                "thread_id": base["configurable"].get("thread_id"),
+            },
+        }
+
+    @property
+    def runtime(self) -> Runtime[Any]:
+        """The record that a node with a ``runtime`` parameter gets."""
+        return Runtime(self.settings.context, self.store, self.writer)
+
+    def arguments(self, wants: tuple[str, ...]) -> dict[str, Any]:
+        """The keyword arguments that a node asked for by name."""
+        return {name: getattr(self, name) for name in wants}

@@ -1,0 +1,87 @@
+"""A task: one call of one node in one superstep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckpt_viz.constants import PULL, PUSH
+from ckpt_viz.ids import hash_uuid, id_bytes
+from ckpt_viz.pregel.program import Node, Write
+
+
+class Task:
+    """A node to run, and what came of it.
+
+    ``outcome`` is "" while nothing is known, then "done", "error" or "interrupt". ``special``
+    holds the writes that steer the engine (RESUME, INTERRUPT, ERROR), ``writes`` those that go to
+    channels. ``resumes`` are the answers that the task has had so far.
+    """
+
+    __slots__ = (
+        "_id",
+        "base",
+        "cached",
+        "error",
+        "input",
+        "interrupts",
+        "name",
+        "node",
+        "outcome",
+        "path",
+        "resumes",
+        "special",
+        "step",
+        "triggers",
+        "writes",
+    )
+
+    def __init__(
+        self, node: Node, path: tuple[Any, ...], triggers: tuple[str, ...], value: Any, step: int
+    ) -> None:
+        self.node = node
+        self.name = node.name
+        self.path = path
+        self.triggers = triggers
+        self.input = value
+        self.step = step
+        self.base: str | None = None
+        self.writes: list[Write] = []
+        self.special: list[Write] = []
+        self.resumes: list[Any] = []
+        self.interrupts: list[Any] = []
+        self.error: BaseException | None = None
+        self.outcome = ""
+        self.cached = False
+        self._id: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The same for the same checkpoint, so pending writes find their task again."""
+        if self._id is None:
+            kind = self.path[0]
+            rest = "".join(sorted(self.triggers)) if kind == PULL else str(self.path[1])
+            name = self.name
+            text = f"{name}{self.step}{name}{kind}{rest}"
+            self._id = hash_uuid(id_bytes(self.base or "") + text.encode())
+        return self._id
+
+    @property
+    def ns(self) -> str:
+        """The namespace that a graph run inside this task would use."""
+        return f"{self.name}:{self.id}"
+
+    @property
+    def path_text(self) -> str:
+        """The form of the path that savers keep and order by."""
+        return path_text(self.path)
+
+
+def path_text(path: tuple[Any, ...]) -> str:
+    """A path as text that sorts as the path does.
+
+    >>> path_text((PULL, "a"))
+    '~__pregel_pull, a'
+    >>> path_text((PUSH, 3, False))
+    '~__pregel_push, 0000000003, 0000000000'
+    """
+    return "~" + ", ".join(f"{p:010d}" if isinstance(p, int) else str(p) for p in path)

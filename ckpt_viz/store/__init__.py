@@ -1,0 +1,1 @@
+"""Stores: what is remembered across threads."""

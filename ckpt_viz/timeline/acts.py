@@ -1,0 +1,230 @@
+"""Acting on a compiled graph (any engine): update, preview, run, replay, resume, stop.
+
+Rules: an addressed checkpoint must exist; keys must be channels; a preview runs on a scratch
+saver; one act at a time; a stop takes effect between supersteps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ckpt_viz.errors import CkptVizError, InvalidUpdateError
+from ckpt_viz.timeline.colour import Colour
+from ckpt_viz.timeline.protocol import OnStep
+from ckpt_viz.timeline.records import Capability, ForkPreview
+from ckpt_viz.timeline.source import GraphReader
+from ckpt_viz.timeline.topology import is_async_graph
+
+
+class ActRunningError(CkptVizError):
+    """Another act of this timeline is still running."""
+
+
+class ReadOnlyError(CkptVizError):
+    """An act was asked of a timeline that may only be read."""
+
+
+class GraphTimeline(GraphReader):
+    """A timeline over a compiled graph. Subclasses name their engine's Command and scratch."""
+
+    def _command(self, **parts: Any) -> Any:
+        raise NotImplementedError
+
+    def _overwrite(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    def _scratch(self) -> Any:
+        raise NotImplementedError
+
+    def __init__(
+        self,
+        graph: Any,
+        thread_id: str | None = None,
+        checkpoint_ns: str = "",
+        colour: Colour | None = None,
+    ) -> None:
+        """See `GraphReader`; adds the lock that keeps acts apart."""
+        super().__init__(graph, thread_id, checkpoint_ns, colour)
+        self._act = threading.Lock()
+        self._halt = threading.Event()
+        self._forbidden: str | None = None
+
+    def at(self, thread_id: str | None, checkpoint_ns: str = "") -> GraphTimeline:
+        """The same graph, looked at in another thread or namespace."""
+        other = type(self)(self.graph, thread_id, checkpoint_ns, self.colour)
+        other._forbidden = self._forbidden
+        return other
+
+    @property
+    def can(self) -> Capability:
+        """Everything, for a graph with a saver; nothing, after `forbid`."""
+        return Capability() if self._forbidden is None else Capability.none(self._forbidden)
+
+    def forbid(self, why: str) -> None:
+        """Makes this timeline read-only: every act raises `ReadOnlyError` with this reason."""
+        self._forbidden = why
+
+    def _allowed(self) -> None:
+        if self._forbidden is not None:
+            raise ReadOnlyError(self._forbidden)
+
+    # -- editing -----------------------------------------------------------------------------
+
+    def _checked(self, values: Any, replace: Sequence[str]) -> Any:
+        if values is None:
+            return None
+        channels = {n: c for n, c in self.topology.channels.items() if not c.routing}
+        if set(channels) == {"__root__"}:
+            return values
+        if not isinstance(values, Mapping):
+            raise InvalidUpdateError(
+                f"A fork takes a dict of channels, not {type(values).__name__}; "
+                f"the channels are {', '.join(sorted(channels))}"
+            )
+        unknown = sorted(str(k) for k in values if k not in channels)
+        if unknown:
+            raise InvalidUpdateError(
+                f"{', '.join(unknown)}: no such channel, nothing was written; "
+                f"the channels are {', '.join(sorted(channels))}"
+            )
+        return {
+            k: self._overwrite(v) if k in replace and channels[k].reducer else v
+            for k, v in values.items()
+        }
+
+    def _update_on(self, graph: Any, config: Any, values: Any, as_node: str | None) -> Any:
+        theirs = graph is self.graph and self._async_saver
+        if theirs or is_async_graph(graph):
+            return self.colour.run(graph.aupdate_state(config, values, as_node=as_node))
+        return graph.update_state(config, values, as_node=as_node)
+
+    def update(
+        self,
+        checkpoint_id: str,
+        values: Any,
+        as_node: str | None = None,
+        replace: Sequence[str] = (),
+    ) -> str:
+        """Saves an edited child of the checkpoint; returns the new checkpoint's id."""
+        self._allowed()
+        self.require(checkpoint_id)
+        config = self._reference(checkpoint_id).config
+        new = self._update_on(self.graph, config, self._checked(values, replace), as_node)
+        return str(new["configurable"]["checkpoint_id"])
+
+    def preview(
+        self,
+        checkpoint_id: str,
+        values: Any,
+        as_node: str | None = None,
+        replace: Sequence[str] = (),
+    ) -> ForkPreview:
+        """What `update` would give. The source is not touched; no node runs."""
+        tup = self.require(checkpoint_id)
+        scratch = self._seed(self._scratch(), tup)
+        graph = self._graph_here().copy(update={"checkpointer": scratch})
+        where = {"thread_id": "scratch", "checkpoint_ns": "", "checkpoint_id": checkpoint_id}
+        config = {"configurable": where}
+        new = self._update_on(graph, config, self._checked(values, replace), as_node)
+        snapshot = graph.get_state(new)
+        again = self.topology.reachable(tuple(snapshot.next))
+        notes = ["Your reducers and routers ran to find this; no node did."]
+        if again:
+            notes.append(f"May run again: {', '.join(again)}.")
+        asks = self._asked_before(again)
+        if asks:
+            notes.append(f"May ask again: {', '.join(asks)}.")
+        if not snapshot.next:
+            notes.append("A dead end: nothing runs after this.")
+        return ForkPreview(
+            snapshot.values, tuple(snapshot.next), again, tuple(notes), not snapshot.next
+        )
+
+    def _asked_before(self, nodes: tuple[str, ...]) -> list[str]:
+        asked = {u.name for u in self.unfinished() if u.status == "interrupt"}
+        return [n for n in nodes if n in asked]
+
+    def _seed(self, scratch: Any, tup: Any) -> Any:
+        where = {"thread_id": "scratch", "checkpoint_ns": ""}
+        parent = (tup.parent_config or {}).get("configurable", {}).get("checkpoint_id")
+        config = {"configurable": {**where, **({"checkpoint_id": parent} if parent else {})}}
+        checkpoint = tup.checkpoint
+        saved = scratch.put(config, checkpoint, tup.metadata, dict(checkpoint["channel_versions"]))
+        by_task: dict[str, list[tuple[str, Any]]] = {}
+        for task_id, channel, value in tup.pending_writes or ():
+            by_task.setdefault(task_id, []).append((channel, value))
+        for task_id, writes in by_task.items():
+            scratch.put_writes(saved, writes, task_id)
+        return scratch
+
+    # -- running -----------------------------------------------------------------------------
+
+    def run(self, value: Any, on_step: OnStep = lambda: None) -> None:
+        """Runs with new input on the head of the thread."""
+        self._drive(value, self._reference(None).config, on_step)
+
+    def replay(self, checkpoint_id: str, on_step: OnStep = lambda: None) -> None:
+        """Runs on from the checkpoint; the nodes after it really run again."""
+        self.require(checkpoint_id)
+        self._drive(None, self._reference(checkpoint_id).config, on_step)
+
+    def resume(
+        self, checkpoint_id: str | None, answers: Any, on_step: OnStep = lambda: None
+    ) -> None:
+        """Answers the open interrupts of a checkpoint (None: of the head) and runs on."""
+        if checkpoint_id is not None:
+            self.require(checkpoint_id)
+            self.refresh()
+        at = None if checkpoint_id == self.head else checkpoint_id
+        self._drive(self._command(resume=answers), self._reference(at).config, on_step)
+
+    def go_on(self, checkpoint_id: str | None, on_step: OnStep = lambda: None) -> None:
+        """Continues from the checkpoint, in place when it is the head."""
+        self.refresh()
+        at = None if checkpoint_id == self.head else checkpoint_id
+        self._drive(None, self._reference(at).config, on_step)
+
+    def _drive(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
+        self._allowed()
+        if not self._act.acquire(blocking=False):
+            raise ActRunningError("An act is still running on this thread: stop it, or wait")
+        try:
+            self._halt.clear()
+            if self._async_saver or is_async_graph(self.graph):
+                self.colour.run(self._astream(value, config, on_step))
+            else:
+                self._stream(value, config, on_step)
+        finally:
+            self._act.release()
+            on_step()
+
+    def _stream(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
+        stream = self.graph.stream(value, config, stream_mode="values")
+        with contextlib.closing(stream):
+            for _ in stream:
+                on_step()
+                if self._halt.is_set():
+                    return
+
+    async def _astream(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
+        stream = self.graph.astream(value, config, stream_mode="values")
+        async with contextlib.aclosing(stream):
+            async for _ in stream:
+                on_step()
+                if self._halt.is_set():
+                    return
+
+    @property
+    def running(self) -> bool:
+        """True while an act runs."""
+        return self._act.locked()
+
+    def stop(self) -> bool:
+        """Asks the running act to end before its next superstep; False when none runs."""
+        if not self.running:
+            return False
+        self._halt.set()
+        return True

@@ -1,0 +1,193 @@
+"""The records that cross from a history to whoever looks at it: plain, frozen, without values.
+
+State is asked for on demand; a `Row` carries only what a tree needs to draw one checkpoint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Status = Literal["done", "error", "interrupt", "pending", ""]
+TaskState = Literal["done", "error", "interrupt", "pending", "running"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Names one checkpoint: thread, namespace and checkpoint id (None: the newest)."""
+
+    thread_id: str
+    checkpoint_ns: str = ""
+    checkpoint_id: str | None = None
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The config dictionary that every graph and saver method takes."""
+        where: dict[str, Any] = {"thread_id": self.thread_id, "checkpoint_ns": self.checkpoint_ns}
+        if self.checkpoint_id is not None:
+            where["checkpoint_id"] = self.checkpoint_id
+        return {"configurable": where}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One checkpoint of the tree, light: no values. `time` is in seconds since the epoch."""
+
+    id: str
+    parent_id: str | None
+    ns: str
+    step: int
+    source: str
+    time: float
+    nodes: tuple[str, ...]
+    changed: tuple[str, ...]
+    status: Status
+    head: bool
+    next: tuple[str, ...]
+    copy_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A task that made no checkpoint (yet): it failed, waits for an answer, or runs now."""
+
+    parent: str
+    task: str
+    name: str
+    status: TaskState
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Able:
+    """Whether an act is possible, and the reason when it is not."""
+
+    ok: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """What a source can do. What it can't is data, shown with its reason."""
+
+    fork: Able = field(default_factory=lambda: Able(True))
+    replay: Able = field(default_factory=lambda: Able(True))
+    resume: Able = field(default_factory=lambda: Able(True))
+    run: Able = field(default_factory=lambda: Able(True))
+    stop: Able = field(default_factory=lambda: Able(True))
+
+    @classmethod
+    def none(cls, why: str) -> Capability:
+        """Nothing is possible, for one reason."""
+        no = Able(False, why)
+        return cls(no, no, no, no, no)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadInfo:
+    """One line of the table of threads. `last_time` is in seconds since the epoch."""
+
+    id: str
+    checkpoints: int
+    last_step: int
+    last_time: float
+    status: Status = ""
+    head: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelInfo:
+    """A channel of the graph: its class, its reducer's name, and whether the engine owns it."""
+
+    name: str
+    kind: str
+    reducer: str | None
+    routing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptView:
+    """A question that a node asked."""
+
+    id: str
+    value: Any
+    answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """A task of a superstep with its outcome and the sentence why it runs."""
+
+    id: str
+    name: str
+    path: tuple[Any, ...]
+    triggers: tuple[str, ...]
+    why: str
+    versions: str
+    state: TaskState
+    result: Any = None
+    error: str | None = None
+    traceback: str | None = None
+    interrupts: tuple[InterruptView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """The reason why a node does not run next."""
+
+    node: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """The tasks around one checkpoint: those that made it, and those that run from it."""
+
+    made: tuple[TaskView, ...]
+    next: tuple[TaskView, ...]
+    why_not: tuple[WhyNot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForkPreview:
+    """What a fork would give. No node has run to find it; reducers and routers have."""
+
+    values: Any
+    next: tuple[str, ...]
+    again: tuple[str, ...]
+    notes: tuple[str, ...]
+    dead_end: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """The shape of a graph, read off its public attributes.
+
+    `triggers` maps a node to its channels; `branches` a node to its routers and the nodes that
+    each may choose (None: any node).
+    """
+
+    triggers: dict[str, tuple[str, ...]]
+    edges: frozenset[tuple[str, str]]
+    waiting: tuple[tuple[tuple[str, ...], str], ...]
+    branches: dict[str, dict[str, tuple[str, ...] | None]]
+    channels: dict[str, ChannelInfo]
+
+    def reachable(self, start: tuple[str, ...]) -> tuple[str, ...]:
+        """The nodes that may run once `start` runs, those of `start` first."""
+        seen: list[str] = []
+        todo = list(start)
+        while todo:
+            node = todo.pop(0)
+            if node in seen or node.startswith("__"):
+                continue
+            seen.append(node)
+            todo.extend(self._after(node))
+        return tuple(seen)
+
+    def _after(self, node: str) -> list[str]:
+        out = [b for a, b in sorted(self.edges) if a == node]
+        out += [end for starts, end in self.waiting if node in starts]
+        for ends in self.branches.get(node, {}).values():
+            out += list(self.triggers) if ends is None else list(ends)
+        return out

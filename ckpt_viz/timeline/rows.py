@@ -1,0 +1,202 @@
+"""From checkpoint tuples to light rows: what ran, what changed, what comes next. Pure.
+
+A `Light` holds all that rows need of one checkpoint (versions, not values), so that a history can
+be followed by reading only what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ckpt_viz.timeline.preview import short
+from ckpt_viz.timeline.records import Row, Status, TaskState, Topology
+from ckpt_viz.timeline.topology import is_routing
+from ckpt_viz.timeline.why import TASKS, Evidence, fired
+
+NULL_TASK = "00000000-0000-0000-0000-000000000000"
+RESERVED = frozenset({"__error__", "__interrupt__", "__resume__", "__scheduled__"})
+Available = Callable[[str, Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskNews:
+    """What the pending writes say of one task."""
+
+    state: TaskState
+    text: str
+    interrupts: tuple[Any, ...] = ()
+    resumes: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """One checkpoint without its values. `ready` are the nodes that would run from it."""
+
+    id: str
+    parent_id: str | None
+    ns: str
+    step: int
+    source: str
+    time: float
+    versions: dict[str, Any]
+    seen: dict[str, dict[str, Any]]
+    sends: tuple[str, ...]
+    ready: tuple[str, ...]
+    news: dict[str, TaskNews] = field(default_factory=dict)
+    empty: frozenset[str] = frozenset()
+
+
+def config_id(config: Any) -> str | None:
+    """The checkpoint id in a config dictionary, if there is one."""
+    found = ((config or {}).get("configurable") or {}).get("checkpoint_id")
+    return None if found is None else str(found)
+
+
+def lighten(tup: Any, topology: Topology, available: Available) -> Light:
+    """The light form of a checkpoint tuple; `available(channel, value)` asks the channel."""
+    checkpoint = tup.checkpoint
+    values = checkpoint.get("channel_values") or {}
+    versions = dict(checkpoint.get("channel_versions") or {})
+    seen = {n: dict(v) for n, v in (checkpoint.get("versions_seen") or {}).items()}
+    where = tup.config["configurable"]
+    metadata = tup.metadata or {}
+    evidence = Evidence(topology, versions, seen)
+    ready = [
+        node
+        for node, triggers in topology.triggers.items()
+        if any(t in values and available(t, values[t]) for t in fired(evidence, node, triggers))
+    ]
+    sends = tuple(str(getattr(s, "node", "?")) for s in values.get(TASKS) or ())
+    return Light(
+        id=str(where["checkpoint_id"]),
+        parent_id=config_id(tup.parent_config),
+        ns=str(where.get("checkpoint_ns") or ""),
+        step=int(metadata.get("step", -2)),
+        source=str(metadata.get("source", "")),
+        time=epoch(checkpoint.get("ts")),
+        versions=versions,
+        seen=seen,
+        sends=sends,
+        ready=(*sends, *ready),
+        news=read_news(tup.pending_writes),
+        empty=frozenset(versions) - frozenset(values),
+    )
+
+
+def epoch(stamp: Any) -> float:
+    """Seconds since the epoch of an ISO time stamp; 0.0 when there is none."""
+    try:
+        return datetime.fromisoformat(str(stamp)).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def read_news(pending: Iterable[tuple[str, str, Any]] | None) -> dict[str, TaskNews]:
+    """Task id -> its state by its pending writes. A task without writes is not in it.
+
+    >>> read_news([("t", "__error__", ValueError("no"))])["t"].text
+    'ValueError: no'
+    """
+    by_task: dict[str, dict[str, list[Any]]] = {}
+    for task_id, channel, value in pending or ():
+        if task_id != NULL_TASK:
+            by_task.setdefault(task_id, {}).setdefault(channel, []).append(value)
+    return {task_id: _news(writes) for task_id, writes in by_task.items()}
+
+
+def _news(writes: dict[str, list[Any]]) -> TaskNews:
+    interrupts = tuple(i for v in writes.get("__interrupt__", ()) for i in _listed(v))
+    resumes = tuple(r for v in writes.get("__resume__", ()) for r in _listed(v))
+    errors = writes.get("__error__", ())
+    if any(channel not in RESERVED for channel in writes):
+        return TaskNews("done", "", interrupts, resumes)
+    if errors and (resumes or not interrupts):
+        return TaskNews("error", error_text(errors[-1]), interrupts, resumes)
+    if interrupts:
+        asked = "; ".join(short(getattr(i, "value", i))[0][:200] for i in interrupts)
+        return TaskNews("interrupt", asked, interrupts, resumes)
+    return TaskNews("pending", "", interrupts, resumes)
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def error_text(error: Any) -> str:
+    """One line for an error that was kept as an exception or as its repr."""
+    if isinstance(error, BaseException):
+        return f"{type(error).__name__}: {error}"
+    return str(error)
+
+
+def build_rows(lights: Iterable[Light]) -> list[Row]:
+    """All rows of one namespace, oldest first."""
+    known = {light.id: light for light in sorted(lights, key=lambda x: x.id)}
+    head = max(known, default=None)
+    parents = {light.parent_id for light in known.values()}
+    siblings: dict[str | None, list[Light]] = {}
+    rows = []
+    for light in known.values():
+        parent = known.get(light.parent_id or "")
+        row = Row(
+            id=light.id,
+            parent_id=light.parent_id,
+            ns=light.ns,
+            step=light.step,
+            source=light.source,
+            time=light.time,
+            nodes=ran_nodes(light, parent),
+            changed=changed_channels(light, parent),
+            status=_status(light, light.id in parents),
+            head=light.id == head,
+            next=light.ready,
+            copy_of=_copied(light, parent, siblings.get(light.parent_id, [])),
+        )
+        siblings.setdefault(light.parent_id, []).append(light)
+        rows.append(row)
+    return rows
+
+
+def ran_nodes(light: Light, parent: Light | None) -> tuple[str, ...]:
+    """The nodes whose tasks made this checkpoint."""
+    if light.source in ("input", "fork"):
+        return ()
+    old = parent.seen if parent else {}
+    pulled = [
+        n
+        for n, seen in light.seen.items()
+        if n not in ("__input__", "__interrupt__") and seen and seen != old.get(n)
+    ]
+    sent = parent.sends if parent and light.source == "loop" else ()
+    return (*pulled, *sent)
+
+
+def changed_channels(light: Light, parent: Light | None) -> tuple[str, ...]:
+    """The user's channels with another version than in the parent."""
+    old = parent.versions if parent else {}
+    return tuple(
+        c for c, v in sorted(light.versions.items()) if not is_routing(c) and old.get(c) != v
+    )
+
+
+def _status(light: Light, has_child: bool) -> Status:
+    states = {news.state for news in light.news.values()}
+    if "error" in states:
+        return "error"
+    if "interrupt" in states:
+        return "interrupt"
+    if not light.ready:
+        return "done"
+    return "" if has_child else "pending"
+
+
+def _copied(light: Light, parent: Light | None, earlier: list[Light]) -> str | None:
+    if light.source != "fork":
+        return None
+    for other in (*earlier, *([parent] if parent else [])):
+        if other.versions == light.versions:
+            return other.id
+    return None

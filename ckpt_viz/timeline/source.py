@@ -1,0 +1,288 @@
+"""Reading the history of a compiled graph (any engine) through its saver: light rows first.
+
+Owns the cache of `Light` records of one (thread, namespace). The saver is asked for what is newer
+than the newest known checkpoint; values are read only for the checkpoint that is looked at.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from ckpt_viz.errors import CheckpointNotFoundError, MissingThreadIdError
+from ckpt_viz.timeline.colour import Colour
+from ckpt_viz.timeline.evidence import gather
+from ckpt_viz.timeline.records import Reference, Row, ThreadInfo, Topology, Unfinished, Writes
+from ckpt_viz.timeline.rows import Light, build_rows, config_id, epoch, lighten
+from ckpt_viz.timeline.topology import read_topology
+
+T = TypeVar("T")
+TAIL = 8
+Sized = tuple[str | None, int | None]
+
+
+class NoHistoryError(ValueError):
+    """The object has no saver, so that nothing of its runs was kept."""
+
+
+class GraphReader:
+    """The reading half of a timeline over a compiled graph."""
+
+    def __init__(
+        self,
+        graph: Any,
+        thread_id: str | None = None,
+        checkpoint_ns: str = "",
+        colour: Colour | None = None,
+    ) -> None:
+        """Takes a compiled graph with a saver; `colour` runs what must be awaited."""
+        saver = getattr(graph, "checkpointer", None)
+        if saver is None or isinstance(saver, bool):
+            raise NoHistoryError(
+                f"{self._name(graph)} has no checkpointer, so no history was kept. "
+                "Compile it with one: `graph = builder.compile(checkpointer=InMemorySaver())`, "
+                "and run it with config={'configurable': {'thread_id': '1'}}."
+            )
+        self.graph = graph
+        self.saver: Any = saver
+        self.thread_id = None if thread_id is None else str(thread_id)
+        self.checkpoint_ns = checkpoint_ns
+        self.colour = colour or Colour()
+        self._topology: Topology | None = None
+        self._lights: dict[str, Light] = {}
+        self._rows: dict[str, Row] = {}
+        self._lock = threading.RLock()
+
+    @staticmethod
+    def _name(graph: Any) -> str:
+        return str(getattr(graph, "name", None) or type(graph).__name__)
+
+    @property
+    def title(self) -> str:
+        """The graph's name."""
+        return self._name(self.graph)
+
+    @property
+    def topology(self) -> Topology:
+        """The shape of the graph (of the subgraph, inside its namespace)."""
+        if self._topology is None:
+            self._topology = read_topology(self._graph_here())
+        return self._topology
+
+    def _graph_here(self) -> Any:
+        path = [part.split(":", 1)[0] for part in self.checkpoint_ns.split("|") if part]
+        graph = self.graph
+        for name in (p for p in path if not p.isdigit()):
+            found = dict(graph.get_subgraphs()) if hasattr(graph, "get_subgraphs") else {}
+            if name not in found:
+                return graph
+            graph = found[name]
+        return graph
+
+    # -- the saver, in either colour ---------------------------------------------------------
+
+    @property
+    def _async_saver(self) -> bool:
+        return type(self.saver).__name__.startswith("Async")
+
+    def _steady(self, read: Callable[[], T]) -> T:
+        """Reads again when a run in another thread changed the saver's maps under the reader."""
+        for _ in range(20):
+            try:
+                return read()
+            except RuntimeError as error:
+                if "changed size during iteration" not in str(error):
+                    raise
+        return read()
+
+    def _list(self, config: Any, **options: Any) -> list[Any]:
+        if self._async_saver:
+
+            async def collect() -> list[Any]:
+                return [t async for t in self.saver.alist(config, **options)]
+
+            return self.colour.run(collect())
+        return self._steady(lambda: list(self.saver.list(config, **options)))
+
+    def _find(self, checkpoint_id: str | None) -> Any:
+        config = self._reference(checkpoint_id).config
+        if self._async_saver:
+            return self.colour.run(self.saver.aget_tuple(config))
+        return self._steady(lambda: self.saver.get_tuple(config))
+
+    def _reference(self, checkpoint_id: str | None) -> Reference:
+        if self.thread_id is None:
+            raise MissingThreadIdError(
+                "No thread is chosen: give one (thread_id='…'), or pick one in the table of threads"
+            )
+        return Reference(self.thread_id, self.checkpoint_ns, checkpoint_id)
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def threads(self) -> list[ThreadInfo]:
+        """All threads of the saver, the last used first."""
+        found: dict[str, list[tuple[str, int, float, str]]] = {}
+        for tup in self._list(None):
+            where = tup.config["configurable"]
+            if where.get("checkpoint_ns"):
+                continue
+            step = int((tup.metadata or {}).get("step", -2))
+            light = (str(where["checkpoint_id"]), step, epoch(tup.checkpoint.get("ts")), "")
+            found.setdefault(str(where["thread_id"]), []).append(light)
+        infos = []
+        for thread, lights in found.items():
+            last = max(lights)
+            infos.append(ThreadInfo(thread, len(lights), last[1], last[2], head=last[0]))
+        return sorted(infos, key=lambda i: -i.last_time)
+
+    def namespaces(self) -> list[str]:
+        """The namespaces of this thread, the root first."""
+        if self.thread_id is None:
+            return []
+        tuples = self._list({"configurable": {"thread_id": self.thread_id}})
+        found = {str(t.config["configurable"].get("checkpoint_ns") or "") for t in tuples}
+        return sorted(found | {""})
+
+    def rows(self) -> list[Row]:
+        """All rows, oldest first."""
+        self.refresh()
+        with self._lock:
+            return [self._rows[i] for i in sorted(self._rows)]
+
+    @property
+    def head(self) -> str | None:
+        """The id of the newest checkpoint that has been read."""
+        with self._lock:
+            return max(self._lights, default=None)
+
+    def refresh(self) -> list[Row]:
+        """Reads what is new and gives the rows that are new or have changed, oldest first."""
+        if self.thread_id is None:
+            return []
+        with self._lock:
+            for tup in self._newest():
+                light = lighten(tup, self.topology, self._available)
+                self._lights[light.id] = light
+            rows = {row.id: row for row in build_rows(self._lights.values())}
+            news = [row for i, row in rows.items() if self._rows.get(i) != row]
+            self._rows = rows
+            return news
+
+    def _newest(self) -> list[Any]:
+        config = self._reference(None).config
+        limit = TAIL
+        while self._lights:
+            tuples = self._list(config, limit=limit)
+            ids = [str(config_id(t.config)) for t in tuples]
+            if len(tuples) < limit or sum(i in self._lights for i in ids) >= TAIL // 2:
+                return tuples
+            limit *= 4
+        return self._list(config)
+
+    def _available(self, channel: str, value: Any) -> bool:
+        owner = getattr(self._graph_here(), "channels", {}).get(channel)
+        if owner is None:
+            return True
+        copy = owner.from_checkpoint(value)
+        ask = getattr(copy, "is_available", None)
+        return bool(ask()) if ask is not None else True
+
+    def require(self, checkpoint_id: str) -> Any:
+        """The checkpoint tuple. Raises `CheckpointNotFoundError` when there is none."""
+        tup = self._find(checkpoint_id)
+        if tup is None:
+            space = f", namespace {self.checkpoint_ns!r}" if self.checkpoint_ns else ""
+            raise CheckpointNotFoundError(
+                f"Thread {self.thread_id!r}{space} has no checkpoint {checkpoint_id!r}. "
+                "It may have been pruned; refresh, and pick one of the ids in the tree."
+            )
+        return tup
+
+    def tuple(self, checkpoint_id: str) -> Any:
+        """The saver's tuple of one checkpoint."""
+        return self.require(checkpoint_id)
+
+    def snapshot(self, checkpoint_id: str | None = None) -> Any:
+        """The `StateSnapshot`; raises `CheckpointNotFoundError` for an id that is unknown."""
+        if checkpoint_id is not None:
+            self.require(checkpoint_id)
+        config = self._reference(checkpoint_id).config
+        if self._async_saver:
+            return self.colour.run(self.graph.aget_state(config))
+        return self._steady(lambda: self.graph.get_state(config))
+
+    def unfinished(self, running: bool = False) -> list[Unfinished]:
+        """The failed and waiting tasks; with `running` also those of the head under way."""
+        with self._lock:
+            lights = list(self._lights.values())
+            head = self.head
+        out: list[Unfinished] = []
+        for light in sorted(lights, key=lambda x: x.id):
+            bad = {k: n for k, n in light.news.items() if n.state in ("error", "interrupt")}
+            live = running and light.id == head and bool(light.ready)
+            if not bad and not live:
+                continue
+            names = {t.id: str(t.name) for t in self.snapshot(light.id).tasks}
+            for task_id, news in bad.items():
+                name = names.get(task_id, "a node")
+                out.append(Unfinished(light.id, task_id, name, news.state, news.text[:300]))
+            if live:
+                fresh = {k: n for k, n in names.items() if k not in light.news}
+                out += [Unfinished(light.id, k, n, "running", "") for k, n in fresh.items()]
+        return out
+
+    def writes(self, checkpoint_id: str) -> Writes:
+        """The tasks that made this checkpoint and those that run from it, with the reasons."""
+        return gather(self, checkpoint_id)
+
+    def ancestors(self, checkpoint_id: str) -> list[str]:
+        """The ids from this checkpoint to its root, within what has been read."""
+        with self._lock:
+            out: list[str] = []
+            at: str | None = checkpoint_id
+            while at is not None and at in self._lights and at not in out:
+                out.append(at)
+                at = self._lights[at].parent_id
+            return out
+
+    def light(self, checkpoint_id: str) -> Light:
+        """The light record of one checkpoint."""
+        with self._lock:
+            if checkpoint_id in self._lights:
+                return self._lights[checkpoint_id]
+        return lighten(self.require(checkpoint_id), self.topology, self._available)
+
+    def row(self, checkpoint_id: str) -> Row | None:
+        """The row of a checkpoint, reading what is new when it is not known yet."""
+        with self._lock:
+            if checkpoint_id not in self._rows:
+                self.refresh()
+            return self._rows.get(checkpoint_id)
+
+    def snapshot_or_none(self, checkpoint_id: str | None) -> Any:
+        """The snapshot, or None where there is no such checkpoint (a pruned parent)."""
+        if checkpoint_id is None or self._find(checkpoint_id) is None:
+            return None
+        return self.snapshot(checkpoint_id)
+
+    def blob_size(self, channel: str, version: Any) -> Sized:
+        """The serializer's tag and the bytes of a stored value, where the saver shows them."""
+        blobs = getattr(self.saver, "blobs", None)
+        if not isinstance(blobs, dict):
+            return None, None
+        blob = blobs.get((self.thread_id, self.checkpoint_ns, channel, version))
+        if not (isinstance(blob, Sequence) and len(blob) == 2):
+            return None, None
+        return str(blob[0]), len(blob[1] or b"")
+
+    def copy_of(self, checkpoint_id: str) -> str | None:
+        """The checkpoint that this one is a copy of, if it is one."""
+        with self._lock:
+            row = self._rows.get(checkpoint_id)
+            return row.copy_of if row else None
+
+    def ids(self) -> Iterable[str]:
+        """All ids that have been read, oldest first."""
+        with self._lock:
+            return sorted(self._lights)

@@ -1,0 +1,175 @@
+"""Why a task runs, in a sentence: pure functions over versions, writes and edges.
+
+The evidence for a task of checkpoint C is what the tasks that made C wrote (kept as pending
+writes at C's parent): who wrote the channel that triggers it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ckpt_viz.timeline.records import Topology
+
+PUSH = "__pregel_push"
+START = "__start__"
+TASKS = "__pregel_tasks"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known around one checkpoint.
+
+    `writers`: (node, channel, value) in the order of the writes that made the checkpoint.
+    `values`: the raw channel values (barriers are sets of names). `by_hand`: an `update_state`.
+    """
+
+    topology: Topology
+    versions: dict[str, Any]
+    seen: dict[str, dict[str, Any]]
+    writers: tuple[tuple[str, str, Any], ...] = ()
+    values: dict[str, Any] = field(default_factory=dict)
+    by_hand: str | None = None
+
+
+def version_number(version: Any) -> str:
+    """The readable part of a channel version.
+
+    >>> version_number("00000000000000000000000000000003.0.3766"), version_number(4)
+    ('3', '4')
+    """
+    if version is None:
+        return "none"
+    if isinstance(version, str):
+        return version.split(".", 1)[0].lstrip("0") or "0"
+    return str(version)
+
+
+def fired(evidence: Evidence, node: str, triggers: tuple[str, ...]) -> tuple[str, ...]:
+    """The triggers of `node` with a version that the node has not seen."""
+    seen = evidence.seen.get(node, {})
+    return tuple(
+        t
+        for t in triggers
+        if t in evidence.versions and (t not in seen or evidence.versions[t] > seen[t])
+    )
+
+
+def explain(evidence: Evidence, node: str, path: tuple[Any, ...], resumed: list[Any]) -> str:
+    """The sentence why a task of `node` runs from the checkpoint of `evidence`."""
+    if path and path[0] == PUSH:
+        text = _sent(evidence, node, path)
+    else:
+        triggers = evidence.topology.triggers.get(node, ())
+        reasons = [_trigger(evidence, node, t) for t in fired(evidence, node, triggers)]
+        text = "; ".join(dict.fromkeys(r for r in reasons if r)) or "ran because it was scheduled"
+    if resumed:
+        text += "; resumed with " + ", ".join(repr(answer)[:80] for answer in resumed)
+    return text
+
+
+def _sent(evidence: Evidence, node: str, path: tuple[Any, ...]) -> str:
+    sends = [w for w in evidence.writers if w[1] == TASKS]
+    index = path[1] if len(path) > 1 and isinstance(path[1], int) else 0
+    tasks = evidence.values.get(TASKS) or ()
+    if index >= len(tasks):
+        return "sent by a node"
+    mine = tasks[index]
+    sender = next((w[0] for w in sends if w[2] is mine or _equal(w[2], mine)), None)
+    names = {w[0] for w in sends}
+    if sender is None and len(names) == 1:
+        sender = names.pop()
+    who = sender or evidence.by_hand or "a node"
+    routers = list(evidence.topology.branches.get(who, {}))
+    by = f"{who}'s router `{routers[0]}`" if len(routers) == 1 else who
+    if len(names) > 1 and sender:
+        theirs = [w[2] for w in sends if w[0] == who]
+        own = [i for i, t in enumerate(tasks) if any(_equal(v, t) for v in theirs)]
+        if index in own:
+            return f"sent by {by}, {own.index(index) + 1} of {len(own)}"
+    return f"sent by {by}, {index + 1} of {len(tasks)}"
+
+
+def _equal(a: Any, b: Any) -> bool:
+    try:
+        return bool(a == b)
+    except Exception:  # noqa: BLE001 - may refuse comparison
+        return False
+
+
+def _trigger(evidence: Evidence, node: str, trigger: str) -> str:
+    if trigger == START:
+        return "ran because the input starts the graph"
+    if trigger.startswith("join:"):
+        names = trigger.split(":", 2)[1].split("+")
+        verb = {1: "has", 2: "have both"}.get(len(names), "have all")
+        return f"barrier: {_and(names)} {verb} finished"
+    if not trigger.startswith("branch:to:"):
+        return f"ran because channel {trigger} changed"
+    who = list(dict.fromkeys(w[0] for w in evidence.writers if w[1] == trigger))
+    if not who and evidence.by_hand:
+        who = [evidence.by_hand]
+    return "; ".join(_by(evidence.topology, a, node) for a in who)
+
+
+def _by(topology: Topology, source: str, node: str) -> str:
+    shown = "START" if source == START else source
+    if (source, node) in topology.edges:
+        return f"ran because {shown}'s edge leads here"
+    routers = topology.branches.get(source, {})
+    fits = [name for name, ends in routers.items() if ends is None or node in ends]
+    if len(fits) == 1:
+        return f"ran because router `{fits[0]}` of {shown} said so"
+    if fits:
+        return f"ran because one of {shown}'s routers said so ({_and(fits)})"
+    return f"ran because {shown}'s Command(goto={node!r}) said so"
+
+
+def _and(names: Any) -> str:
+    listed = list(names)
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def explain_versions(evidence: Evidence, node: str) -> str:
+    """For those who learn: each trigger's version against what the node has seen."""
+    seen = evidence.seen.get(node, {})
+    told = []
+    for trigger in evidence.topology.triggers.get(node, ()):
+        at = evidence.versions.get(trigger)
+        if at is None:
+            told.append(f"`{trigger}` has never been written")
+        else:
+            told.append(
+                f"`{trigger}` is at {version_number(at)}, "
+                f"{node} has seen {version_number(seen.get(trigger))}"
+            )
+    return "; ".join(told)
+
+
+def explain_not(evidence: Evidence, node: str) -> str:
+    """The sentence why `node` does not run from this checkpoint."""
+    topology = evidence.topology
+    for starts, end in topology.waiting:
+        if end == node:
+            has = evidence.values.get(f"join:{'+'.join(starts)}:{node}") or ()
+            got = [s for s in starts if s in has]
+            miss = [s for s in starts if s not in has]
+            if got and miss:
+                return f"barrier: has {_and(got)}, still waits for {_and(miss)}"
+    ran = {w[0] for w in evidence.writers}
+    for source in sorted(ran):
+        for router, ends in topology.branches.get(source, {}).items():
+            if ends is None or node in ends:
+                return f"router `{router}` of {source} chose otherwise"
+    froms = [a for a, b in sorted(topology.edges) if b == node]
+    froms += [
+        a
+        for a, routers in topology.branches.items()
+        for ends in routers.values()
+        if ends is not None and node in ends
+    ]
+    froms += [s for starts, end in topology.waiting if end == node for s in starts]
+    if froms:
+        names = _and(["START" if f == START else f for f in dict.fromkeys(froms)])
+        return f"waits for {names}, which did not run in the step that made this"
+    return "no edge leads here: only a Command or a Send can start it"

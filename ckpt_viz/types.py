@@ -1,0 +1,146 @@
+"""Records that programs, checkpoints and events are made of. The names are LangGraph's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+N = TypeVar("N")
+
+Durability = Literal["sync", "async", "exit"]
+StreamMode = Literal["values", "updates", "checkpoints", "tasks", "debug", "custom", "messages"]
+StreamWriter = Callable[[Any], None]
+All = Literal["*"]
+
+
+class Send:
+    """Asks for one extra task in the next superstep: run ``node`` with ``arg`` as its input."""
+
+    __slots__ = ("arg", "node")
+
+    def __init__(self, /, node: str, arg: Any) -> None:
+        self.node = node
+        self.arg = arg
+
+    def __repr__(self) -> str:
+        return f"Send(node={self.node!r}, arg={self.arg!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Send) and self.node == other.node and self.arg == other.arg
+
+    def __hash__(self) -> int:
+        return hash((self.node, repr(self.arg)))
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """A question that a node asked: its value, and the id by which it is answered."""
+
+    value: Any
+    id: str = ""
+    response_schema: Any = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Command(Generic[N]):
+    """Steers a graph: update the state, go to nodes, or answer an interrupt.
+
+    A node may return it; a caller may pass it as a run's input. ``resume`` is one answer or a
+    map ``{interrupt_id: answer}``. ``UNSET`` tells "no answer" from the answer None.
+    """
+
+    graph: str | None = None
+    update: Any | None = None
+    resume: Any = None
+    goto: Send | Sequence[Send | N] | N = ()
+
+    PARENT: ClassVar[Literal["__parent__"]] = "__parent__"
+
+    def goto_list(self) -> list[Any]:
+        """The targets as a list, however they were given."""
+        if isinstance(self.goto, str | Send):
+            return [self.goto]
+        return list(self.goto)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Overwrite:
+    """A write that replaces a reduced channel's value instead of passing the reducer."""
+
+    value: Any
+
+
+class RetryPolicy(NamedTuple):
+    """When and how often a failed node runs again. Times are in seconds."""
+
+    initial_interval: float = 0.5
+    backoff_factor: float = 2.0
+    max_interval: float = 128.0
+    max_attempts: int = 3
+    jitter: bool = True
+    retry_on: Any = Exception
+
+
+class PregelTask(NamedTuple):
+    """A task of a checkpoint, with what is known of its outcome."""
+
+    id: str
+    name: str
+    path: tuple[Any, ...]
+    error: Any = None
+    interrupts: tuple[Interrupt, ...] = ()
+    state: Any = None
+    result: Any = None
+
+
+class StateSnapshot(NamedTuple):
+    """The state of a thread at one checkpoint."""
+
+    values: Any
+    next: tuple[str, ...]
+    config: dict[str, Any]
+    metadata: dict[str, Any] | None
+    created_at: str | None
+    parent_config: dict[str, Any] | None
+    tasks: tuple[PregelTask, ...]
+    interrupts: tuple[Interrupt, ...]
+
+
+class StateUpdate(NamedTuple):
+    """One update of a bulk: values, and the node they are written as."""
+
+    values: Any
+    as_node: str | None = None
+    task_id: str | None = None
+
+
+class Scope(Protocol):
+    """What a running task can reach; the engine sets one around each node call."""
+
+    def ask(self, value: Any) -> Any:
+        """The answer to a question; raises GraphInterrupt where there is none yet."""
+
+    config: dict[str, Any]
+    store: Any
+    writer: StreamWriter
+
+
+scope: ContextVar[Scope] = ContextVar("ckpt_viz_scope")
+
+
+def interrupt(value: Any) -> Any:
+    """Ask the person who runs the graph, and return the answer.
+
+    The first call stops the node; when the run is resumed with ``Command(resume=answer)`` the
+    node runs again from its top, and this call returns the answer. Needs a saver.
+
+    Raises:
+        GraphInterrupt: no answer is there yet. The engine catches it.
+        RuntimeError: called outside of a node.
+    """
+    current = scope.get(None)
+    if current is None:
+        raise RuntimeError("interrupt() was called outside of a running node: call it in a node.")
+    return current.ask(value)

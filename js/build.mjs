@@ -1,0 +1,38 @@
+// Builds the one-file bundle that the Python package ships, and holds it to its size budget.
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = join(here, "..", "ckpt_viz", "explorer", "static");
+const BUDGET = 60 * 1024;
+
+mkdirSync(out, { recursive: true });
+const common = { bundle: true, minify: true, logLevel: "warning", legalComments: "none" };
+await build({
+  ...common,
+  entryPoints: [join(here, "src", "index.tsx")],
+  outfile: join(out, "widget.js"),
+  format: "esm",
+  target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+});
+await build({
+  ...common,
+  entryPoints: [join(here, "src", "widget.css")],
+  outfile: join(out, "widget.css"),
+});
+
+let total = 0;
+for (const name of ["widget.js", "widget.css"]) {
+  const size = gzipSync(readFileSync(join(out, name)), { level: 9 }).length;
+  total += size;
+  console.log(`${name}: ${(size / 1024).toFixed(1)} kB gzipped`);
+}
+if (total > BUDGET) {
+  console.error(`the bundle is ${total} bytes gzipped, over its budget of ${BUDGET}`);
+  process.exit(1);
+}

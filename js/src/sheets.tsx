@@ -1,0 +1,464 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { safe } from "./format";
+import { EntryView } from "./panels";
+import { asKernelError, type Row, type Store } from "./store";
+import { KernelError } from "./transport";
+import type { Checkpoint, PreviewAnswer } from "./types";
+import { Button, Choice, ErrorBox, Note, readJson, readValues } from "./ui";
+
+export interface SheetProps {
+  store: Store;
+  view: string;
+  row: Row | undefined;
+  answer: Checkpoint | null;
+  onClose: () => void;
+  /** An act began well: `select` is a checkpoint to go to. */
+  onDone: (select: string | null, news: string) => void;
+  act: <T>(kind: string, body: Record<string, unknown>) => Promise<T>;
+}
+
+interface FrameProps {
+  name: string;
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  buttons: ComponentChildren;
+}
+
+/** A sheet in the inspector's place; not modal, the tree stays usable. */
+function Frame({ name, title, onClose, children, buttons }: FrameProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const first = box.current?.querySelector<HTMLElement>("textarea, input:checked, input, select, button");
+    (first ?? box.current)?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <div
+      class="ckv-sheet"
+      role="dialog"
+      aria-modal="false"
+      aria-label={name}
+      tabIndex={-1}
+      ref={box}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || event.isComposing) return;
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <h3>{title}</h3>
+      <div class="ckv-sheetbody">{children}</div>
+      <div class="ckv-row-end">
+        {buttons}
+      </div>
+    </div>
+  );
+}
+
+function where(row: Row | undefined): string {
+  return row?.step === null || row?.step === undefined ? "the selected checkpoint" : `step ${row.step}`;
+}
+
+const MODES = [
+  { value: "reduce", text: "through the reducer" },
+  { value: "replace", text: "replace" },
+] as const;
+
+export function ForkSheet(props: SheetProps) {
+  const { store, view, row, answer } = props;
+  const hello = store.hello.value;
+  const [text, setText] = useState("{}");
+  const [asNode, setAsNode] = useState("");
+  const [replace, setReplace] = useState<Record<string, boolean>>({});
+  const [preview, setPreview] = useState<PreviewAnswer | null>(null);
+  const [error, setError] = useState<KernelError | null>(null);
+  const [busy, setBusy] = useState("");
+  const read = readValues(text);
+  const values = read.ok ? (read.value as Record<string, unknown>) : {};
+  const named = Object.keys(values);
+  const reducers = (hello?.channels ?? []).filter((one) => one.reducer !== null && named.includes(one.name));
+  const unknown = named.filter((name) => !hello?.channels.some((one) => one.name === name));
+  const id = row?.unfinished?.parent ?? row?.id ?? null;
+  const body = () => ({
+    checkpoint: id,
+    values,
+    as_node: asNode === "" ? null : asNode,
+    replace: reducers.filter((one) => replace[one.name]).map((one) => one.name),
+  });
+  const doPreview = async () => {
+    setBusy("preview");
+    setError(null);
+    try {
+      setPreview(await store.ask<PreviewAnswer>("preview", body()));
+    } catch (reason) {
+      setPreview(null);
+      setError(asKernelError(reason));
+    }
+    setBusy("");
+  };
+  const doFork = async (run: boolean) => {
+    if (busy) return;
+    setBusy("fork");
+    setError(null);
+    try {
+      const done = await props.act<{ checkpoint: string }>("fork", { ...body(), run });
+      props.onDone(done.checkpoint, run ? "Forked; the branch runs." : "Forked. The head moved to the new checkpoint.");
+    } catch (reason) {
+      setError(asKernelError(reason));
+      setBusy("");
+    }
+  };
+  const why = read.ok ? (busy ? "Wait for the kernel's answer." : null) : `The values are not JSON yet: ${read.why}`;
+  const insert = (name: string) => {
+    const found = answer?.state.find((entry) => entry.k === name);
+    const now = found && !found.more ? readJson(found.s) : null;
+    const next = { ...values, [name]: now?.ok ? now.value : startValue(found?.t) };
+    setText(JSON.stringify(next, null, 2));
+  };
+  return (
+    <Frame
+      name="Fork"
+      title={`Fork at ${where(row)}`}
+      onClose={props.onClose}
+      buttons={
+        <>
+          <Button label="Cancel" kind="quiet" onPress={props.onClose} />
+          <Button label="Preview" why={why} onPress={() => void doPreview()} />
+          <Button label="Fork" icon="fork" why={why} onPress={() => void doFork(false)} />
+          <Button label="Fork and run" kind="main" why={why} onPress={() => void doFork(true)} />
+        </>
+      }
+    >
+      <div class="ckv-two">
+        <div class="ckv-form">
+          <label for={`${view}-values`}>Values</label>
+          <textarea
+            id={`${view}-values`}
+            class="ckv-code"
+            rows={7}
+            spellcheck={false}
+            aria-invalid={read.ok ? undefined : "true"}
+            aria-describedby={`${view}-values-hint`}
+            value={text}
+            onInput={(event) => {
+              setText(event.currentTarget.value);
+              setPreview(null);
+            }}
+          />
+          <p class={`ckv-hint${read.ok && unknown.length === 0 ? "" : " ckv-bad"}`} id={`${view}-values-hint`}>
+            {!read.ok && `Not JSON yet: ${read.why}`}
+            {read.ok && unknown.length > 0 && `Not a channel: ${unknown.map(safe).join(", ")}`}
+            {read.ok && unknown.length === 0 && "Only the channels named here are written."}
+          </p>
+          <div class="ckv-chips">
+            {(hello?.channels ?? [])
+              .filter((one) => !one.routing && !named.includes(one.name))
+              .slice(0, 12)
+              .map((one) => (
+                <button type="button" key={one.name} class="ckv-chip" onClick={() => insert(one.name)}>
+                  + {safe(one.name)}
+                </button>
+              ))}
+          </div>
+          {reducers.map((one) => (
+            <div key={one.name} class="ckv-field">
+              <span class="ckv-label">
+                Write <b class="ckv-mono">{safe(one.name)}</b> <i>{safe(one.reducer ?? "")}</i>
+              </span>
+              <Choice
+                label={`Write ${one.name}`}
+                name={`${view}-w-${one.name}`}
+                value={replace[one.name] ? "replace" : "reduce"}
+                options={MODES}
+                onChange={(mode) => {
+                  setReplace({ ...replace, [one.name]: mode === "replace" });
+                  setPreview(null);
+                }}
+              />
+            </div>
+          ))}
+          <label for={`${view}-asnode`}>As node</label>
+          <select
+            id={`${view}-asnode`}
+            class="ckv-select"
+            value={asNode}
+            onChange={(event) => {
+              setAsNode(event.currentTarget.value);
+              setPreview(null);
+            }}
+          >
+            <option value="">as it was (what was next runs again)</option>
+            {(hello?.nodes ?? []).map((node) => (
+              <option key={node} value={node}>
+                {node}
+              </option>
+            ))}
+          </select>
+          <p class="ckv-hint">
+            {asNode ? `Pretends that ${asNode} returned these values: what follows ${asNode} runs next.` : "Redoes what follows this checkpoint, with changed values."}
+          </p>
+        </div>
+        <section class="ckv-preview" aria-label="Preview" aria-busy={busy === "preview"}>
+          <span class="ckv-label">Preview</span>
+          <div class="ckv-pv">
+            {error && <ErrorBox error={error} />}
+            {!preview && !error && (
+              <p class="ckv-empty">{busy === "preview" ? "Asking the graph…" : "Preview runs the graph's routers and writes nothing."}</p>
+            )}
+            {preview && <PreviewBody preview={preview} />}
+          </div>
+        </section>
+      </div>
+      <Note>Writes one checkpoint to this thread; the head moves to it. The old branch stays.</Note>
+    </Frame>
+  );
+}
+
+function startValue(type: string | undefined): unknown {
+  if (type === "list" || type === "tuple" || type === "set") return [];
+  if (type === "dict") return {};
+  if (type === "int" || type === "float") return 0;
+  if (type === "bool") return false;
+  return "";
+}
+
+function PreviewBody({ preview }: { preview: PreviewAnswer }) {
+  return (
+    <>
+      {preview.values.map((entry) => (
+        <EntryView key={entry.k} store={null} id="preview" entry={entry} level={0} />
+      ))}
+      <div class="ckv-kv">
+        <b>next</b>
+        <span class="ckv-val">{preview.next.map(safe).join(", ") || "nothing"}</span>
+      </div>
+      <div class="ckv-kv">
+        <b>runs again</b>
+        <span class="ckv-val">{preview.again.map(safe).join(", ") || "nothing"}</span>
+      </div>
+      {preview.dead_end && <p class="ckv-warn">A dead end: no node runs after this.</p>}
+      {preview.notes.map((note) => (
+        <p key={note} class="ckv-warn">
+          {safe(note)}
+        </p>
+      ))}
+    </>
+  );
+}
+
+export function ReplaySheet(props: SheetProps & { onPlay: () => void }) {
+  const { store, row, view } = props;
+  const [mode, setMode] = useState<"recorded" | "live">("live");
+  const [again, setAgain] = useState<string[] | null>(null);
+  const [error, setError] = useState<KernelError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const id = row?.unfinished?.parent ?? row?.id ?? null;
+  useEffect(() => {
+    let alive = true;
+    setAgain(null);
+    store.ask<{ again: string[] }>("replay_plan", { checkpoint: id }).then(
+      (got) => alive && setAgain(got.again),
+      (reason) => alive && setError(asKernelError(reason)),
+    );
+    return () => {
+      alive = false;
+    };
+  }, [id]);
+  const go = async () => {
+    if (busy) return;
+    if (mode === "recorded") {
+      props.onPlay();
+      return;
+    }
+    setBusy(true);
+    try {
+      await props.act("replay", { checkpoint: id, mode: "live" });
+      props.onDone(null, "The replay runs.");
+    } catch (reason) {
+      setError(asKernelError(reason));
+      setBusy(false);
+    }
+  };
+  const can = store.hello.value?.can.replay;
+  const why = mode === "live" && can && !can.ok ? (can.why ?? "This source can't replay.") : null;
+  return (
+    <Frame
+      name="Replay"
+      title={`Replay from ${where(row)}`}
+      onClose={props.onClose}
+      buttons={
+        <>
+          <Button label="Cancel" kind="quiet" onPress={props.onClose} />
+          <Button label="Replay" icon="replay" kind="main" why={why} onPress={() => void go()} />
+        </>
+      }
+    >
+      <Choice
+        label="How to replay"
+        name={`${view}-replay`}
+        value={mode}
+        options={[
+          { value: "live", text: "live" },
+          { value: "recorded", text: "recorded" },
+        ]}
+        onChange={setMode}
+      />
+      {mode === "recorded" ? (
+        <p>Steps through what was recorded. No node runs.</p>
+      ) : (
+        <>
+          <p>These nodes run again, with all they do outside of the graph:</p>
+          {again === null && !error && <p class="ckv-empty">Asking the graph…</p>}
+          {again?.length === 0 && <p class="ckv-empty">None: nothing follows this checkpoint.</p>}
+          {again && again.length > 0 && (
+            <ul class="ckv-again">
+              {again.map((node, n) => (
+                <li key={`${n}${node}`}>{safe(node)}</li>
+              ))}
+            </ul>
+          )}
+        </>
+      )}
+      {error && <ErrorBox error={error} />}
+    </Frame>
+  );
+}
+
+export function RunSheet(props: SheetProps) {
+  const { store, view } = props;
+  const first = store.hello.value?.channels.find((one) => !one.routing)?.name;
+  const [text, setText] = useState(first ? JSON.stringify({ [first]: "" }) : "{}");
+  const [error, setError] = useState<KernelError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const read = readJson(text);
+  const go = async () => {
+    if (busy || !read.ok) return;
+    setBusy(true);
+    try {
+      await props.act("run", { input: read.value });
+      props.onDone(null, "The run started.");
+    } catch (reason) {
+      setError(asKernelError(reason));
+      setBusy(false);
+    }
+  };
+  return (
+    <Frame
+      name="Run"
+      title="Run with new input"
+      onClose={props.onClose}
+      buttons={
+        <>
+          <Button label="Cancel" kind="quiet" onPress={props.onClose} />
+          <Button label="Run" kind="main" why={read.ok ? null : `Not JSON yet: ${read.why}`} onPress={() => void go()} />
+        </>
+      }
+    >
+      <div class="ckv-form">
+        <label for={`${view}-input`}>Input</label>
+        <textarea
+          id={`${view}-input`}
+          class="ckv-code"
+          rows={6}
+          spellcheck={false}
+          aria-invalid={read.ok ? undefined : "true"}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <p class={`ckv-hint${read.ok ? "" : " ckv-bad"}`}>
+          {read.ok ? "JSON, given to the graph from the thread's head on." : `Not JSON yet: ${read.why}`}
+        </p>
+      </div>
+      {error && <ErrorBox error={error} />}
+    </Frame>
+  );
+}
+
+const FORMATS = [
+  { value: "html", text: "HTML page" },
+  { value: "svg", text: "SVG picture" },
+  { value: "json", text: "JSON" },
+] as const;
+
+export function ExportSheet(props: SheetProps) {
+  const [format, setFormat] = useState<"html" | "svg" | "json">("html");
+  const [path, setPath] = useState<string | null>(null);
+  const [error, setError] = useState<KernelError | null>(null);
+  const go = async () => {
+    setError(null);
+    try {
+      setPath((await props.store.ask<{ path: string }>("export", { format })).path);
+    } catch (reason) {
+      setError(asKernelError(reason));
+    }
+  };
+  return (
+    <Frame
+      name="Export"
+      title="Export this thread"
+      onClose={props.onClose}
+      buttons={
+        <>
+          <Button label="Close" kind="quiet" onPress={props.onClose} />
+          <Button label="Export" icon="down" kind="main" onPress={() => void go()} />
+        </>
+      }
+    >
+      <Choice label="Format" name={`${props.view}-format`} value={format} options={FORMATS} onChange={setFormat} />
+      <p>{format === "html" ? "One file for any browser, offline: everything but acting." : "The kernel writes the file."}</p>
+      {path && (
+        <p role="status">
+          Written to <code>{safe(path)}</code>
+        </p>
+      )}
+      {error && <ErrorBox error={error} />}
+    </Frame>
+  );
+}
+
+const KEYS: readonly [string, string][] = [
+  ["↑ ↓", "newer, older (newest is at the top)"],
+  ["PgUp PgDn Home End", "further"],
+  ["Shift ← →", "parent, newest child"],
+  ["Enter, Esc", "to the panel, back to the tree"],
+  ["Space", "set the diff's A here"],
+  ["f r", "open Fork, Replay (neither runs at once)"],
+  ["d", "show the diff"],
+  ["e i", "next error, next question"],
+  ["/", "search; Enter goes to the next hit"],
+  ["?", "this help"],
+];
+
+export function HelpSheet(props: { onClose: () => void; letters: boolean; onLetters: (on: boolean) => void }) {
+  return (
+    <Frame
+      name="Help"
+      title="Keys"
+      onClose={props.onClose}
+      buttons={<Button label="Close" kind="main" onPress={props.onClose} />}
+    >
+      <dl class="ckv-keys">
+        {KEYS.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(" ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <label class="ckv-check">
+        <input
+          type="checkbox"
+          checked={props.letters}
+          onChange={(event) => props.onLetters(event.currentTarget.checked)}
+        />
+        Single letters act while a row has the focus
+      </label>
+      <Note>The time slider's right end is the newest step. A filled dot is a step, a ring a fork, a diamond an edit.</Note>
+    </Frame>
+  );
+}

@@ -1,0 +1,1 @@
+"""What the engine promises beyond its twin."""

@@ -1,0 +1,1 @@
+"""The examples that the project grew from, as tests."""
