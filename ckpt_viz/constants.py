@@ -1,4 +1,4 @@
-"""Reserved words that people meet in checkpoints and events; the same on the wire as LangGraph's."""
+"""Reserved words that people meet in checkpoints and events: LangGraph's, unchanged."""
 
 from __future__ import annotations
 

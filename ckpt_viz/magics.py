@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from pathlib import Path
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -37,10 +38,14 @@ def _parser(extra: tuple[str, ...]) -> _Parser:
 
 
 @magics_class
-class CkptMagics(Magics):  # type: ignore[misc]
+class CkptMagics(Magics):
     """The magics of ckpt_viz."""
 
-    @line_cell_magic  # type: ignore[untyped-decorator]
+    @property
+    def _shell(self) -> Any:
+        return self.shell
+
+    @line_cell_magic
     def ckpt(self, line: str, cell: str | None = None) -> Any:
         """Shows the checkpoints of a graph run, to browse, fork and replay.
 
@@ -51,7 +56,8 @@ class CkptMagics(Magics):  # type: ignore[misc]
         %ckpt export SOURCE FILE        .html (browsable, offline), .svg or .json
         %%ckpt                          runs its cell, then explores each graph that ran in it
 
-        SOURCE is a Python expression for a compiled graph (or a saver, with --graph).
+        SOURCE is a Python expression for a compiled graph or a saver, or the path of a SQLite
+        file. A saver or file alone is read-only; --graph G gives it the graph to act with.
 
         Examples::
 
@@ -71,8 +77,10 @@ class CkptMagics(Magics):  # type: ignore[misc]
         return self._explore(args)
 
     def _value(self, expression: str) -> Any:
+        if expression.endswith((".db", ".sqlite", ".sqlite3")) and Path(expression).is_file():
+            return expression
         try:
-            return self.shell.ev(expression)
+            return self._shell.ev(expression)
         except (NameError, SyntaxError) as error:
             raise UsageError(
                 f"%ckpt: {expression!r} is not a graph in this notebook ({error}). "
@@ -83,7 +91,7 @@ class CkptMagics(Magics):  # type: ignore[misc]
         graph = None if args.graph is None else self._value(args.graph)
         try:
             timeline = open_timeline(self._value(args.source), args.thread, args.ns, graph)
-        except (NoHistoryError, TypeError) as error:
+        except (NoHistoryError, TypeError, OSError) as error:
             raise UsageError(f"%ckpt: {error}") from error
         if timeline.thread_id is None:
             threads = timeline.threads()
@@ -141,13 +149,13 @@ class CkptMagics(Magics):  # type: ignore[misc]
         print(Explorer(self._one(args), follow=False).export(args.file))
 
     def _cell(self, cell: str) -> None:
-        before = _heads(self.shell.user_ns)
-        result = self.shell.run_cell(cell)
-        after = _heads(self.shell.user_ns)
+        before = _heads(self._shell.user_ns)
+        result = self._shell.run_cell(cell)
+        after = _heads(self._shell.user_ns)
         for (key, thread), (graph, head) in after.items():
             known = before.get((key, thread))
             if known is None or known[1] != head:
-                display(explore(graph, thread))
+                display(explore(graph, thread))  # type: ignore[no-untyped-call]
         if result.error_in_exec is None and before == after:
             print("%%ckpt: no graph with a checkpointer ran in this cell")
 

@@ -29,4 +29,5 @@ def get_runtime(context_schema: Any = None) -> Runtime[Any]:
     current = scope.get(None)
     if current is None:
         raise RuntimeError("get_runtime() was called outside of a running node: call it in a node.")
-    return current.runtime  # type: ignore[attr-defined,no-any-return]
+    found: Runtime[Any] = current.runtime
+    return found

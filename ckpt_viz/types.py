@@ -122,9 +122,21 @@ class Scope(Protocol):
     def ask(self, value: Any) -> Any:
         """The answer to a question; raises GraphInterrupt where there is none yet."""
 
-    config: dict[str, Any]
-    store: Any
-    writer: StreamWriter
+    @property
+    def config(self) -> dict[str, Any]:
+        """The task's config."""
+
+    @property
+    def store(self) -> Any:
+        """The graph's store."""
+
+    @property
+    def writer(self) -> StreamWriter:
+        """Puts a chunk into the custom stream."""
+
+    @property
+    def runtime(self) -> Any:
+        """All of it in one record."""
 
 
 scope: ContextVar[Scope] = ContextVar("ckpt_viz_scope")

@@ -65,7 +65,7 @@ def faults_in_notebook(notebook: nbformat.NotebookNode) -> Iterator[str]:
 
 
 def dump_page(page: Path) -> tuple[str, list[str]]:
-    """The page's DOM after its scripts ran, and what the console complained about."""
+    """The page's DOM after its scripts ran (without them), and what the console complained about."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise SystemExit(f"no Chromium on PATH (looked for {', '.join(BROWSERS)})")
@@ -75,7 +75,7 @@ def dump_page(page: Path) -> tuple[str, list[str]]:
     if done.returncode:
         raise SystemExit(f"{browser} ended with code {done.returncode}:\n{done.stderr[-2000:]}")
     console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
-    return done.stdout, console
+    return re.sub(r"<script.*?</script>", "", done.stdout, flags=re.DOTALL), console
 
 
 def faults_in_page(page: Path) -> Iterator[str]:

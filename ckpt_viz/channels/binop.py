@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import collections.abc as abc
+from collections import abc
 from collections.abc import Callable
 from typing import Any, Self, get_origin
 

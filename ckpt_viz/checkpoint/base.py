@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from random import random
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, JsonPlusSerializer
@@ -43,6 +43,9 @@ class BaseCheckpointSaver:
     Args:
         serde: turns values into typed bytes; the default keeps exact types and loads safely.
     """
+
+    partial_values: ClassVar[bool] = False
+    """Whether `put` needs only the values of ``new_versions``, and copies the maps it is given."""
 
     def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
         self.serde: SerializerProtocol = serde if serde is not None else JsonPlusSerializer()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import islice
 from types import TracebackType
 from typing import Any, TypeAlias
 
@@ -40,10 +41,15 @@ class InMemorySaver(BaseCheckpointSaver):
     ``blobs[thread, ns, channel, version] = value``; values are ``(tag, bytes)``.
     """
 
+    partial_values = True
+
+    __slots__ = ("_heads",)  # not in __dict__, which shows what is documented and no more
+
     def __init__(
         self, serde: SerializerProtocol | None = None, *, factory: Any = defaultdict
     ) -> None:
         super().__init__(serde=serde)
+        self._heads: dict[tuple[str, str], tuple[int, str]] = {}
         self.storage: defaultdict[str, dict[str, dict[str, Row]]] = factory(
             lambda: defaultdict(dict)
         )
@@ -124,9 +130,19 @@ class InMemorySaver(BaseCheckpointSaver):
         if not rows:
             return None
         if id_ is None:
-            id_ = max(list(rows))
+            id_ = self._newest(thread, ns, rows)
         row = rows.get(id_)
         return None if row is None else self._tuple(thread, ns, id_, row, None)
+
+    def _newest(self, thread: str, ns: str, rows: dict[str, Row]) -> str:
+        """The greatest id; only rows that came since the last question are looked at."""
+        count, newest = self._heads.get((thread, ns), (0, ""))
+        size = len(rows)
+        if newest not in rows or size < count:
+            count, newest = 0, ""
+        newest = max(newest, *islice(reversed(rows), size - count), "")
+        self._heads[thread, ns] = size, newest
+        return newest
 
     def list(
         self,
@@ -208,8 +224,9 @@ class InMemorySaver(BaseCheckpointSaver):
         if not kept:
             return []
         loads = self.serde.loads_typed
-        ordered = sorted(list(kept.items()), key=lambda item: (item[1][3], item[0][0], item[0][1]))
-        return [(task, channel, loads(typed)) for _, (task, channel, typed, _) in ordered]
+        items = list(kept.items())
+        items.sort(key=lambda item: (item[1][3], item[0][0], item[0][1]))
+        return [(task, channel, loads(typed)) for _, (task, channel, typed, _) in items]
 
     def delete_thread(self, thread_id: str) -> None:
         """Remove everything of a thread."""

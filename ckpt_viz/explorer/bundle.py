@@ -10,6 +10,8 @@ function render({ el }) {
   el.textContent = "The Explorer's front end is not built. In the source tree run: " +
     "npm --prefix js ci && npm --prefix js run build. Then restart the kernel.";
 }
+const root = globalThis.document && document.getElementById("ckpt-viz-root");
+if (root) render({ el: root });
 export default { render };
 """
 

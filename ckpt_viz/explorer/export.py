@@ -1,7 +1,7 @@
 """Files that keep a history without a kernel: one HTML page, an SVG, or JSON.
 
-The page holds the widget's own bundle and a transport that answers from the data inside, so it
-browses like the Explorer, offline; acting is refused with its reason.
+The page holds the widget's own bundle, which finds the data inside the page and answers itself from
+it: so it browses like the Explorer, offline; acting is refused with its reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def write_export(session: Session, path: str | Path) -> Path:
         raise ValueError(f"Can't export to {str(target)!r}: end it with .html, .svg or .json")
     if kind == "svg":
         rows = session.timeline.rows()
-        text = svg_tree(rows, session.title, session.timeline.unfinished(), values=True)
+        text = svg_tree(rows, session.title, session.timeline.unfinished(), not session.redact)
     elif kind == "json":
         text = json.dumps(collect(session), allow_nan=False, indent=1)
     else:
@@ -65,56 +65,9 @@ def safe_json(data: Any) -> str:
     return text
 
 
-def global_script(bundle: str) -> str:
-    """The ES module as plain script text that leaves its default export in a global."""
-
-    def swap(match: re.Match[str]) -> str:
-        default = re.search(r"([\w$]+)\s+as\s+default", match.group(1))
-        return f"globalThis.ckptViz={default.group(1)};" if default else ""
-
-    text = re.sub(r"\bexport\s*\{([^}]*)\};?", swap, bundle)
-    text = re.sub(r"\bexport\s+default\s+", "globalThis.ckptViz=", text)
-    return re.sub(r"</(script)", r"<\\/\1", text, flags=re.IGNORECASE)
-
-
-TRANSPORT = """
-const data = JSON.parse(document.getElementById("ckpt-viz-data").textContent);
-const heard = new Set();
-const tell = (m) => { for (const fn of [...heard]) fn(m, []); };
-const no = (re, message) => ({ re, ok: false, error: { type: "Export", message } });
-const at = (entries, path) => {
-  let found = null;
-  for (let d = 0, list = entries; d < path.length && list; d++) {
-    found = list.find((e) => e.p[d] === path[d]);
-    list = found && found.c;
-  }
-  return found;
-};
-const answer = (m) => {
-  if (m.kind === "hello" || m.kind === "thread")
-    return { re: m.id, ok: true, result: data.hello };
-  if (m.kind === "select") return { re: m.id, ok: true, result: {} };
-  const kept = data.checkpoints[m.checkpoint];
-  if (m.kind === "checkpoint" && kept) return { re: m.id, ok: true, result: kept };
-  if (m.kind === "value" && kept) {
-    const found = at(kept.state, m.path || []);
-    if (found) {
-      const entries = found.c || [found];
-      return { re: m.id, ok: true, result: { entries, total: entries.length } };
-    }
-  }
-  return no(m.id, "This is not in the exported page: open the notebook for it.");
-};
-const model = {
-  get: (name) => ({ height: data.hello.height, theme: data.hello.theme })[name],
-  set: () => {}, save_changes: () => {},
-  on: (name, fn) => { if (name === "msg:custom") heard.add(fn); },
-  off: (name, fn) => { fn ? heard.delete(fn) : heard.clear(); },
-  send: (m) => { setTimeout(() => tell(answer(m)), 0); },
-};
-globalThis.ckptViz.render({ model, el: document.getElementById("ckpt-viz"),
-  signal: new AbortController().signal, experimental: {} });
-"""
+def inline_script(bundle: str) -> str:
+    """The ES module as it can stand inside a `<script>` element."""
+    return re.sub(r"</(script)", r"<\\/\1", bundle, flags=re.IGNORECASE)
 
 
 def page(data: Json, title: str) -> str:
@@ -129,8 +82,7 @@ def page(data: Json, title: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{html.escape(title)}</title><style>body{{margin:8px}}{style}</style></head>"
-        '<body><div id="ckpt-viz"></div>'
+        '<body><div id="ckpt-viz-root"></div>'
         f'<script type="application/json" id="ckpt-viz-data">{safe_json(data)}</script>'
-        f'<script type="module">{global_script(script_text())}</script>'
-        f'<script type="module">{TRANSPORT}</script></body></html>'
+        f'<script type="module">{inline_script(script_text())}</script></body></html>'
     )

@@ -1,7 +1,8 @@
 """One worker thread per Explorer: answers requests in order, and follows the history.
 
-Owns the queue, the pace of row batches (at most ten a second) and the polling of runs that were
-started elsewhere (0.5 s, backing off to 5 s while nothing happens). Stops when closed.
+Owns the queue, the pace of row batches (at most ten a second) and the polling: of runs that were
+started elsewhere (0.5 s, backing off to 5 s while nothing happens), and of the act under way (a
+saver may write late). Stops when closed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable
 BATCH_SECONDS = 0.1
 POLL_SECONDS = 0.5
 POLL_LIMIT = 5.0
+BUSY_SECONDS = 0.25
 BACK_OFF = 1.3
 
 log = logging.getLogger("ckpt_viz.explorer")
@@ -28,6 +30,7 @@ class Worker:
         """The thread starts with the first job."""
         self._refresh = refresh
         self.follow = follow
+        self.busy = False
         self._jobs: queue.Queue[Job | None] = queue.Queue()
         self._due = threading.Event()
         self._closed = threading.Event()
@@ -81,6 +84,8 @@ class Worker:
     def _wait(self) -> float | None:
         if self._due.is_set():
             return max(0.0, self._last + BATCH_SECONDS - time.monotonic())
+        if self.busy:
+            return BUSY_SECONDS
         return self._pause if self.follow else None
 
     def _tick(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import Any
 from ckpt_viz.explorer.panels import Json, checkpoint_json, compare
 from ckpt_viz.explorer.session import Session, error_json
 from ckpt_viz.timeline.preview import Previewer, resolve
+from ckpt_viz.timeline.records import ForkPreview
 
+PREVIEW_SECONDS = 2.0
 Handler = Callable[[Session, Json], Json]
 
 
@@ -94,12 +97,35 @@ def _diff(session: Session, request: Json) -> Json:
     return compare(session.timeline, a and str(a), _need(request, "b"), session.redact)
 
 
+def _within(seconds: float, do: Callable[[], ForkPreview]) -> ForkPreview:
+    box: list[ForkPreview] = []
+    errors: list[Exception] = []
+
+    def work() -> None:
+        try:
+            box.append(do())
+        except Exception as error:  # noqa: BLE001 - handed over to the worker's thread
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name="ckpt-viz-preview", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not box:
+        raise TimeoutError(
+            f"The preview took longer than {seconds:g} s: a reducer or router of yours is slow. "
+            "Fork without it."
+        )
+    return box[0]
+
+
 def _preview(session: Session, request: Json) -> Json:
-    found = session.timeline.preview(
-        _need(request, "checkpoint"),
-        request.get("values"),
-        request.get("as_node") or None,
-        _replace(request),
+    timeline, checkpoint = session.timeline, _need(request, "checkpoint")
+    as_node = request.get("as_node") or None
+    found = _within(
+        PREVIEW_SECONDS,
+        lambda: timeline.preview(checkpoint, request.get("values"), as_node, _replace(request)),
     )
     return {
         "values": Previewer(session.redact).entries(found.values),

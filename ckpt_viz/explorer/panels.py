@@ -9,7 +9,7 @@ from typing import Any
 
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.diff import Diff, diff_values
-from ckpt_viz.timeline.preview import CHILD_LIMIT, Previewer, clean, mark, short
+from ckpt_viz.timeline.preview import CHILD_LIMIT, Previewer, clean, items, mark, short
 from ckpt_viz.timeline.records import Capability, Row, TaskView, Unfinished, Writes
 from ckpt_viz.timeline.rows import Light
 from ckpt_viz.timeline.why import version_number
@@ -123,16 +123,16 @@ def hidden_diff(before: Any, after: Any, redact: Sequence[str]) -> Diff:
 
 
 def without(value: Any, redact: Sequence[str], path: str = "") -> Any:
-    """A copy of nested dicts and lists with the redacted paths replaced by a word."""
-    if not redact or not isinstance(value, dict | list):
+    """A copy of nested values with the redacted paths replaced by a word; objects become dicts."""
+    kids = items(value) if redact else None
+    if kids is None:
         return value
-    pairs = value.items() if isinstance(value, dict) else enumerate(value)
-    out: dict[Any, Any] = {}
-    for key, child in pairs:
-        where = f"{path}.{key}" if path else str(key)
-        hit = where in redact or str(key) in redact
+    out: dict[str, Any] = {}
+    for key, step, child in kids:
+        where = f"{path}.{step}" if path else str(step)
+        hit = where in redact or str(step) in redact
         out[key] = "[redacted]" if hit else without(child, redact, where)
-    return out if isinstance(value, dict) else list(out.values())
+    return list(out.values()) if isinstance(value, list | tuple | set | frozenset) else out
 
 
 def checkpoint_json(timeline: GraphTimeline, checkpoint_id: str, session: Any) -> Json:

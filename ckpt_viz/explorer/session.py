@@ -10,12 +10,13 @@ import threading
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from ckpt_viz.explorer.live import Worker
 from ckpt_viz.explorer.panels import Json, can_json, rows_json
 from ckpt_viz.timeline.acts import ActRunningError, GraphTimeline
 from ckpt_viz.timeline.preview import clean
-from ckpt_viz.timeline.records import TaskView
+from ckpt_viz.timeline.records import TaskView, Unfinished
 
 ROW_LIMIT = 20_000
 ACT_LIMIT = 500
@@ -55,6 +56,7 @@ class Session:
         self._traces: dict[tuple[str, str], str] = {}
         self._busy = False
         self._stopped = False
+        self._told: list[Unfinished] = []
 
     def _no_export(self, path: Path) -> Path:
         raise RuntimeError(f"Can't write {path}: this session has no exporter")
@@ -70,9 +72,10 @@ class Session:
         """Reads what is new and tells the page; True when there was any."""
         timeline = self.timeline
         news = timeline.refresh()
-        if not news and not self._busy:
-            return False
         unfinished = timeline.unfinished(running=self._busy)
+        if not news and unfinished == self._told:
+            return False
+        self._told = unfinished
         self.send({"event": "rows", **rows_json(news, timeline.head, unfinished, reset=False)})
         return bool(news)
 
@@ -156,7 +159,7 @@ class Session:
         with self._lock:
             if self._busy:
                 raise ActRunningError("A run is still under way here: stop it, or wait for its end")
-            self._busy = True
+            self._busy = self.worker.busy = True
             self._stopped = False
         self.send({"event": "run", "state": "running"})
 
@@ -178,7 +181,7 @@ class Session:
 
     def _leave(self, state: str, error: Json | None) -> None:
         with self._lock:
-            self._busy = False
+            self._busy = self.worker.busy = False
         self.timeline.refresh()
         waits = self.timeline.unfinished()
         if error is not None:

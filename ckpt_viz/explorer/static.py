@@ -158,7 +158,9 @@ def text_tree(rows: Sequence[Row], title: str, unfinished: Sequence[Unfinished] 
         todo = []
         for item in waits.get(row.id, []):
             word = WORDS.get(item.status, item.status)
-            lines.append(f"{indent}┊      {clean(item.name)}: {word}, not finished")
+            lines.append(
+                f"{indent.replace('├─', '│ ')}┊      {clean(item.name)}: {word}, not finished"
+            )
         for k, kid in enumerate(kids):
             deeper = indent if k == len(kids) - 1 else f"{indent}│ "
             todo.append((kid, _branch(deeper, k < len(kids) - 1)))

@@ -52,6 +52,7 @@ class Selection:
         return self.snapshot.values
 
     def __repr__(self) -> str:
+        """The id and the thread; no values."""
         return f"Selection({self.id!r}, thread {self._timeline.thread_id!r})"
 
 
@@ -85,9 +86,6 @@ class Explorer(anywidget.AnyWidget):
         self.send(message)
 
     def _received(self, _widget: Any, content: Any, _buffers: Any) -> None:
-        if isinstance(content, dict) and content.get("kind") == "stop":
-            self._send_json(answer(self._session, content))
-            return
         self._session.worker.put(lambda: self._reply(content))
 
     def _reply(self, content: Any) -> None:
@@ -119,6 +117,7 @@ class Explorer(anywidget.AnyWidget):
         return {**data, **static}, metadata
 
     def __repr__(self) -> str:
+        """The tree as text."""
         timeline = self._session.timeline
         return text_tree(timeline.rows(), self._session.title, timeline.unfinished())
 
@@ -264,6 +263,8 @@ def explore(
         threads = timeline.threads()
         if len(threads) == 1:
             timeline = timeline.at(threads[0].id, checkpoint_ns)
+    if isinstance(source, str | Path) and not write and graph is not None:
+        timeline.forbid("A file is opened read-only: explore(path, graph=graph, write=True) acts.")
     if write is False:
         timeline.forbid("The Explorer was opened with write=False: it only reads.")
     explorer = Explorer(

@@ -253,7 +253,9 @@ class StateGraph:
         for name, spec in self.nodes.items():
             key = f"branch:to:{name}"
             channels[key] = (
-                LastValueAfterFinish(key=key) if spec.defer else EphemeralValue(guard=False, key=key)
+                LastValueAfterFinish(key=key)
+                if spec.defer
+                else EphemeralValue(guard=False, key=key)
             )
         joins: dict[str, list[str]] = {}
         for starts, end in sorted(self.waiting_edges):
@@ -302,7 +304,9 @@ class StateGraph:
 
     def _writing(self, name: str) -> Writing:
         edges: list[tuple[str, Any]] = [
-            (f"branch:to:{end}", None) for start, end in sorted(self.edges) if start == name and end != END
+            (f"branch:to:{end}", None)
+            for start, end in sorted(self.edges)
+            if start == name and end != END
         ]
         for starts, end in sorted(self.waiting_edges):
             if name in starts and end != END:

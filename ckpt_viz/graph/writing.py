@@ -35,7 +35,8 @@ def value_writes(output: Any, keys: frozenset[str]) -> list[Write]:
     if fields is not None:
         return [(k, v) for k, v in fields.items() if k in keys]
     raise InvalidUpdateError(
-        f"Expected dict, got {output}. A node returns a dictionary of state keys, a Command or None."
+        f"Expected dict, got {output}. "
+        "A node returns a dictionary of state keys, a Command or None."
     )
 
 
@@ -104,9 +105,7 @@ class Branch:
         """
         answers = list(answer) if isinstance(answer, list | tuple) else [answer]
         mapped = self.path_map
-        found = [
-            a if isinstance(a, Send) or mapped is None else mapped[a] for a in answers
-        ]
+        found = [a if isinstance(a, Send) or mapped is None else mapped[a] for a in answers]
         if any(t is None or t == START for t in found):
             raise ValueError("Branch did not return a valid destination")
         return found

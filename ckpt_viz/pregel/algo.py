@@ -95,7 +95,12 @@ def apply_writes(live: Live, tasks: Sequence[Writer], next_version: NextVersion)
     """
     if len(tasks) > 1:
         tasks = sorted(tasks, key=_order)
-    channels, versions, volatile, changed = live.channels, live.versions, live.volatile, live.changed
+    channels, versions, volatile, changed = (
+        live.channels,
+        live.versions,
+        live.volatile,
+        live.changed,
+    )
     version = next_version(live.max_version)
     bump = _mark_seen(live, tasks, version)
     groups = _group(live, tasks)

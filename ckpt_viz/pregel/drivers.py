@@ -41,7 +41,7 @@ class _Sync:
         self.futures: list[Any] = []
         self.left = 0
         run.post = lambda chunk: self.done.put(_Chunk(chunk))
-        self.table = {
+        self.table: dict[type, Any] = {
             Load: lambda r: self.saver.get_tuple(r.config),
             Save: lambda r: self.saver.put(r.config, r.checkpoint, r.metadata, r.versions),
             SaveWrites: lambda r: self.saver.put_writes(r.config, r.writes, r.task_id, r.path),
@@ -129,7 +129,7 @@ class _Async:
         self.tasks: list[asyncio.Task[None]] = []
         self.left = 0
         run.post = self.post
-        self.table = {
+        self.table: dict[type, Any] = {
             Load: lambda r: self.saver.aget_tuple(r.config),
             Save: lambda r: self.saver.aput(r.config, r.checkpoint, r.metadata, r.versions),
             SaveWrites: lambda r: self.saver.aput_writes(r.config, r.writes, r.task_id, r.path),

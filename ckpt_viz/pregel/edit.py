@@ -40,6 +40,7 @@ def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
                 "nothing was written. Take an id from get_state_history(config)."
             )
         run.open(saved)
+        run.step = max(run.step, 0)
         inherited = {k: v for k, v in run.metadata.items() if k not in _ENGINE_METADATA}
         run.user = {**inherited, **run.user}
         config = yield from _round(run, updates, saved, wanted is None)
@@ -174,7 +175,9 @@ def _copy(run: Run, saved: Any) -> Script:
     if saved is None:
         raise InvalidUpdateError("Cannot copy a non-existent checkpoint")
     base, parent = run.live.id, run.parent
-    run.live.updated = None if saved.checkpoint.get("updated_channels") is None else run.live.updated
+    run.live.updated = (
+        None if saved.checkpoint.get("updated_channels") is None else run.live.updated
+    )
     run.live.id = parent
     yield from run.save("fork")
     del base
@@ -210,7 +213,9 @@ def _input(run: Run, update: StateUpdate) -> Script:
 
 def _warn_dead_end(run: Run, saved: Any, tasks: Sequence[Task]) -> None:
     """A fork from a checkpoint that had a next node, to one that has none, is told."""
-    if saved is None or any(c.startswith(("branch:", "join:", "__")) for t in tasks for c, _ in t.writes):
+    if saved is None or any(
+        c.startswith(("branch:", "join:", "__")) for t in tasks for c, _ in t.writes
+    ):
         return
     names = [t.name for t in tasks]
     run.live.updated = None

@@ -48,7 +48,9 @@ def _call(run: Run, task: Task) -> None:
         )
     own = _scope(run, task)
     scope.set(own)
-    output = node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
+    output = (
+        node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
+    )
     writes = node.write(output, partial(fresh_read, run, task))
     if node.has_routers and inspect.isawaitable(writes):
         _close(writes)
@@ -86,7 +88,9 @@ async def _acall(run: Run, task: Task) -> None:
     node = task.node
     own = _scope(run, task)
     scope.set(own)
-    output = node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
+    output = (
+        node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
+    )
     if inspect.isawaitable(output):
         output = await output
     writes: Any = node.write(output, partial(fresh_read, run, task))
@@ -116,7 +120,7 @@ class _InContext:
                 self.context.run(self.coro.close)
                 raise
             except BaseException as error:  # noqa: BLE001 - cancellation goes into the node
-                step, value = self.coro.throw, error  # type: ignore[assignment]
+                step, value = self.coro.throw, error
 
 
 def is_coroutine_task(task: Task) -> bool:

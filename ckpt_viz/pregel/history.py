@@ -51,7 +51,7 @@ def snapshot_of(program: Program, saved: Any, *, live_view: bool = False) -> Sta
     hand_back(tasks, pending)
     keys = program.output_channels
     records = tuple(_task_record(t, keys) for t in tasks)
-    waiting = tuple(t.name for t in tasks if not (t.outcome == "done"))
+    waiting = tuple(t.name for t in tasks if t.outcome != "done")
     done = [t for t in tasks if t.outcome == "done" and t.writes]
     if live_view and done:
         apply_writes(live, done, _newer)
@@ -59,17 +59,13 @@ def snapshot_of(program: Program, saved: Any, *, live_view: bool = False) -> Sta
     return StateSnapshot(
         live.read(program.stream_channels),
         shown,
-        _bare(saved.config),
+        saved.config,
         saved.metadata,
         saved.checkpoint["ts"],
-        _bare(saved.parent_config),
+        saved.parent_config,
         records,
         tuple(i for r in records for i in r.interrupts),
     )
-
-
-def _bare(config: Any) -> Any:
-    return config
 
 
 def _newer(current: Any) -> Any:

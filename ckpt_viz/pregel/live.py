@@ -84,8 +84,11 @@ class Live:
     def saved_values(self, names: Iterable[str]) -> dict[str, Any]:
         """The saved forms of the named channels, without the empty ones."""
         found = {}
+        specs, saved = self.program.channels, self.channels.values_saved
         for name in names:
-            value = self.channels[name].checkpoint()
+            # A channel that the graph no longer has keeps what was saved.
+            known = name in specs
+            value = self.channels[name].checkpoint() if known else saved.get(name, MISSING)
             if value is not MISSING:
                 found[name] = value
         return found

@@ -17,7 +17,6 @@ from ckpt_viz.constants import (
 )
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
-    GraphInterrupt,
     GraphRecursionError,
     InvalidUpdateError,
 )
@@ -41,11 +40,14 @@ def run_steps(run: Run, value: Any) -> Script:
             run cannot begin; nothing is saved.
         GraphRecursionError: more supersteps than allowed. What a node raises comes out as it is.
     """
+    replaying = yield from _begin(run, value)
     try:
-        replaying = yield from _begin(run, value)
         yield from _loop(run, replaying)
-    finally:
-        run.output = run.output if run.output is not None else _read(run)
+    except Exception:
+        yield from run.flush()
+        raise
+    if not run.interrupts:
+        run.output = _read(run)
     yield from run.flush()
 
 
@@ -183,20 +185,13 @@ def _check_input(run: Run, value: Any) -> None:
 
 def _loop(run: Run, replaying: bool) -> Script:
     settings, live = run.settings, run.live
-    while True:
+    tasks = yield from _plan(run, replaying)
+    while tasks and not run.stopping:
         if run.step > run.stop:
-            yield from run.flush()
             raise GraphRecursionError(
                 f"Recursion limit of {settings.limit} reached without hitting a stop condition. "
                 "You can increase the limit by setting the `recursion_limit` config key."
             )
-        tasks = prepare_next_tasks(live, run.step)
-        if run.pending and not replaying:
-            hand_back(tasks, run.pending)
-        if run.checkpoints and run.saver is not None:
-            yield from run.show_checkpoint(tasks)
-        if not tasks or run.stopping:
-            return
         if settings.before and should_interrupt(run, settings.before, tasks):
             yield from _show_break(run)
             return
@@ -207,11 +202,21 @@ def _loop(run: Run, replaying: bool) -> Script:
         updated = apply_writes(live, tasks, run.next_version)
         if run.values and not updated.isdisjoint(_output_keys(run)):
             yield run.show("values", _read(run))
-        replaying = False
         yield from run.save("loop")
-        if settings.after and should_interrupt(run, settings.after, tasks):
+        ran, tasks = tasks, (yield from _plan(run, False))
+        if settings.after and should_interrupt(run, settings.after, ran):
             yield from _show_break(run)
             return
+
+
+def _plan(run: Run, replaying: bool) -> Script:
+    """The next tasks, with what earlier attempts left them; shown with their checkpoint."""
+    tasks = prepare_next_tasks(run.live, run.step)
+    if run.pending and not replaying:
+        hand_back(tasks, run.pending)
+    if run.checkpoints and run.saver is not None:
+        yield from run.show_checkpoint(tasks)
+    return tasks
 
 
 def _output_keys(run: Run) -> Sequence[str]:
@@ -238,7 +243,10 @@ def _show_break(run: Run) -> Script:
 
 def _show_started(run: Run, tasks: Sequence[Task]) -> Script:
     if run.tasks:
-        metadata = run.settings.config.get("metadata")
+        config = run.settings.config
+        metadata = dict(config.get("metadata") or {})
+        if config.get("tags"):
+            metadata["tags"] = config["tags"]
         for task in tasks:
             if not task.node.hidden:
                 payload = events.task_started(task, metadata)
@@ -282,7 +290,7 @@ def _execute(run: Run, tasks: Sequence[Task]) -> Script:
 
 def _end(run: Run, task: Task) -> Script:
     if task.outcome == "error":
-        task.special.append((ERROR, task.error))
+        task.special.append((ERROR, repr(task.error)))
         assert task.error is not None
         task.error.add_note(f"During task with name '{task.name}' and id '{task.id}'")
     elif task.outcome == "interrupt":
@@ -303,8 +311,3 @@ def _stop_waiting(run: Run, tasks: Sequence[Task]) -> Script:
         run.output = view.read(run.program.output_channels)
         if run.values and not updated.isdisjoint(_output_keys(run)):
             yield run.show("values", run.output)
-
-
-def is_question(error: BaseException) -> bool:
-    """Whether a node left with a question rather than a failure."""
-    return isinstance(error, GraphInterrupt)

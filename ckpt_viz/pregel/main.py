@@ -145,7 +145,12 @@ class Pregel:
                 self._runs.pop(thread, None)
 
     def stream(
-        self, input: Any, config: Any = None, *, stream_mode: Any = "updates", **options: Any  # noqa: A002
+        self,
+        input: Any,
+        config: Any = None,
+        *,
+        stream_mode: Any = "updates",
+        **options: Any,
     ) -> Iterator[Any]:
         """Run, yielding chunks of the asked modes: payloads for one, ``(mode, payload)`` for many.
 
@@ -160,7 +165,12 @@ class Pregel:
             self._end(run)
 
     async def astream(
-        self, input: Any, config: Any = None, *, stream_mode: Any = "updates", **options: Any  # noqa: A002
+        self,
+        input: Any,
+        config: Any = None,
+        *,
+        stream_mode: Any = "updates",
+        **options: Any,
     ) -> AsyncIterator[Any]:
         """Like `stream`, awaiting. Close it with ``aclosing`` when you leave it early."""
         run = self._run(config, stream_mode, options)
@@ -172,7 +182,12 @@ class Pregel:
             self._end(run)
 
     def invoke(
-        self, input: Any, config: Any = None, *, stream_mode: Any = "values", **options: Any  # noqa: A002
+        self,
+        input: Any,
+        config: Any = None,
+        *,
+        stream_mode: Any = "values",
+        **options: Any,
     ) -> Any:
         """Run to the end, to a question or to a break point; the final values.
 
@@ -191,7 +206,12 @@ class Pregel:
         return _result(run)
 
     async def ainvoke(
-        self, input: Any, config: Any = None, *, stream_mode: Any = "values", **options: Any  # noqa: A002
+        self,
+        input: Any,
+        config: Any = None,
+        *,
+        stream_mode: Any = "values",
+        **options: Any,
     ) -> Any:
         """Like `invoke`, awaiting."""
         if stream_mode != "values":
@@ -211,7 +231,10 @@ class Pregel:
         configs = _spread(config, len(inputs))
         with ThreadPoolExecutor() as pool:
             return list(
-                pool.map(lambda pair: self.invoke(pair[0], pair[1], **options), zip(inputs, configs, strict=True))
+                pool.map(
+                    lambda pair: self.invoke(pair[0], pair[1], **options),
+                    zip(inputs, configs, strict=True),
+                )
             )
 
     async def abatch(self, inputs: Sequence[Any], config: Any = None, **options: Any) -> list[Any]:
@@ -226,7 +249,8 @@ class Pregel:
         run = self._run(config, (), {"durability": "sync"})
         if run.saver is None:
             raise ValueError(
-                f"No checkpointer set: cannot {doing}. Compile with compile(checkpointer=InMemorySaver())."
+                f"No checkpointer set: cannot {doing}. "
+                "Compile with compile(checkpointer=InMemorySaver())."
             )
         thread_of(run.settings.config, doing)
         return run

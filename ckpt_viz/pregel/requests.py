@@ -82,7 +82,7 @@ class History:
 
     __slots__ = ("before", "config", "filter", "limit")
 
-    def __init__(self, config: Any, filter: Any, before: Any, limit: int | None) -> None:  # noqa: A002
+    def __init__(self, config: Any, filter: Any, before: Any, limit: int | None) -> None:
         self.config = config
         self.filter = filter
         self.before = before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ckpt_viz.constants import PULL, PUSH
+from ckpt_viz.constants import PULL
 from ckpt_viz.ids import hash_uuid, id_bytes
 from ckpt_viz.pregel.program import Node, Write
 

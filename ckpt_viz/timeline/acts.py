@@ -7,16 +7,35 @@ saver; one act at a time; a stop takes effect between supersteps.
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ckpt_viz.errors import CkptVizError, InvalidUpdateError
+from ckpt_viz.errors import CkptVizError, InvalidUpdateError, NothingToResumeError
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.protocol import OnStep
-from ckpt_viz.timeline.records import Capability, ForkPreview
+from ckpt_viz.timeline.records import Able, Capability, ForkPreview
+from ckpt_viz.timeline.rows import read_news
 from ckpt_viz.timeline.source import GraphReader
 from ckpt_viz.timeline.topology import is_async_graph
+
+
+def is_answer_map(answers: Any) -> bool:
+    """True for a dict whose keys all are interrupt ids (32 hex digits)."""
+    return (
+        isinstance(answers, dict)
+        and bool(answers)
+        and all(isinstance(k, str) and re.fullmatch("[0-9a-f]{32}", k) for k in answers)
+    )
+
+
+def check_ids(answers: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    """Raises ValueError for an answer to a question that was not asked."""
+    unknown = [i for i in answers if i not in asked]
+    if unknown:
+        known = ", ".join(f"{i} ({place[0]})" for i, place in asked.items()) or "none"
+        raise ValueError(f"No interrupt {', '.join(unknown)} here; asked were: {known}")
 
 
 class ActRunningError(CkptVizError):
@@ -61,7 +80,11 @@ class GraphTimeline(GraphReader):
     @property
     def can(self) -> Capability:
         """Everything, for a graph with a saver; nothing, after `forbid`."""
-        return Capability() if self._forbidden is None else Capability.none(self._forbidden)
+        if self._forbidden is not None:
+            return Capability.none(self._forbidden)
+        if self.checkpoint_ns:
+            return Capability(run=Able(False, "New input goes to the root graph: leave this one"))
+        return Capability()
 
     def forbid(self, why: str) -> None:
         """Makes this timeline read-only: every act raises `ReadOnlyError` with this reason."""
@@ -174,12 +197,50 @@ class GraphTimeline(GraphReader):
     def resume(
         self, checkpoint_id: str | None, answers: Any, on_step: OnStep = lambda: None
     ) -> None:
-        """Answers the open interrupts of a checkpoint (None: of the head) and runs on."""
-        if checkpoint_id is not None:
-            self.require(checkpoint_id)
-            self.refresh()
-        at = None if checkpoint_id == self.head else checkpoint_id
+        """Answers the open interrupts of a checkpoint (None: of the head) and runs on.
+
+        Where all are answered already, a sibling copy asks again and gets this answer.
+        Raises `NothingToResumeError` where nothing waits.
+        """
+        self._allowed()
+        self.refresh()
+        target = checkpoint_id or self.head
+        if target is None:
+            raise NothingToResumeError(f"Thread {self.thread_id!r} has no checkpoint to resume")
+        tup = self.require(target)
+        asked = self._questions(target)
+        news = read_news(tup.pending_writes).values()
+        if not any(n.state == "interrupt" for n in news) and any(n.interrupts for n in news):
+            answers = self._ask_again(target, answers, asked, on_step)
+            target = self.head
+        elif not asked and not self.snapshot(target).next:
+            raise NothingToResumeError(
+                f"Nothing waits for an answer at {target}: no interrupt is open and no node is next"
+            )
+        elif is_answer_map(answers):
+            check_ids(answers, asked)
+        at = None if target == self.head else target
         self._drive(self._command(resume=answers), self._reference(at).config, on_step)
+
+    def _questions(self, checkpoint_id: str) -> dict[str, tuple[Any, ...]]:
+        """Interrupt id -> its place (node, path, number), the same in a copy."""
+        return {
+            str(i.id): (task.name, tuple(task.path), k)
+            for task in self.snapshot(checkpoint_id).tasks
+            for k, i in enumerate(task.interrupts)
+        }
+
+    def _ask_again(
+        self, checkpoint_id: str, answers: Any, asked: dict[str, tuple[Any, ...]], on_step: OnStep
+    ) -> Any:
+        if is_answer_map(answers):
+            check_ids(answers, asked)
+        self._update_on(self.graph, self._reference(checkpoint_id).config, None, "__copy__")
+        self._drive(None, self._reference(None).config, on_step)
+        if not is_answer_map(answers):
+            return answers
+        fresh = {place: i for i, place in self._questions(str(self.head)).items()}
+        return {fresh[asked[i]]: answer for i, answer in answers.items() if asked[i] in fresh}
 
     def go_on(self, checkpoint_id: str | None, on_step: OnStep = lambda: None) -> None:
         """Continues from the checkpoint, in place when it is the head."""
@@ -199,6 +260,7 @@ class GraphTimeline(GraphReader):
                 self._stream(value, config, on_step)
         finally:
             self._act.release()
+            self.refresh()
             on_step()
 
     def _stream(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.langgraph import LangGraphTimeline, is_langgraph
+from ckpt_viz.timeline.saved import open_file, open_saved
 
 
 def open_timeline(
     source: Any, thread_id: str | None = None, checkpoint_ns: str = "", graph: Any = None
 ) -> GraphTimeline:
-    """The timeline of a compiled graph of either engine, or of a saver together with its graph.
+    """The timeline of a compiled graph of either engine, of a saver, or of a SQLite file of ours.
+
+    A saver or file acts when its graph is given too; alone it is read-only.
 
     Raises TypeError for what is not a graph, and `NoHistoryError` for a graph without a saver.
     """
     if isinstance(source, GraphTimeline):
         return source if thread_id is None else source.at(thread_id, checkpoint_ns)
-    if graph is not None and hasattr(source, "get_tuple"):
+    if isinstance(source, str | Path):
+        source = open_file(source)
+    is_saver = hasattr(source, "get_tuple") and hasattr(source, "put_writes")
+    if is_saver and graph is None:
+        return open_saved(source, thread_id, checkpoint_ns)
+    if is_saver:
         source = graph.copy(update={"checkpointer": source})
-    if hasattr(source, "get_tuple") and hasattr(source, "put_writes"):
-        raise TypeError(
-            f"{type(source).__name__} is a checkpointer; give the graph that wrote it too: "
-            "explore(saver, graph=graph)"
-        )
     if not hasattr(source, "get_state_history"):
         hint = " Call .compile(checkpointer=…) first." if hasattr(source, "compile") else ""
         raise TypeError(

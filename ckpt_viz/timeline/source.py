@@ -14,8 +14,8 @@ from ckpt_viz.errors import CheckpointNotFoundError, MissingThreadIdError
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.evidence import gather
 from ckpt_viz.timeline.records import Reference, Row, ThreadInfo, Topology, Unfinished, Writes
-from ckpt_viz.timeline.rows import Light, build_rows, config_id, epoch, lighten
-from ckpt_viz.timeline.topology import read_topology
+from ckpt_viz.timeline.rows import Light, build_rows, config_id, lighten
+from ckpt_viz.timeline.topology import read_topology, subgraph
 
 T = TypeVar("T")
 TAIL = 8
@@ -74,10 +74,10 @@ class GraphReader:
         path = [part.split(":", 1)[0] for part in self.checkpoint_ns.split("|") if part]
         graph = self.graph
         for name in (p for p in path if not p.isdigit()):
-            found = dict(graph.get_subgraphs()) if hasattr(graph, "get_subgraphs") else {}
-            if name not in found:
+            inner = subgraph(graph, name)
+            if inner is None:
                 return graph
-            graph = found[name]
+            graph = inner
         return graph
 
     # -- the saver, in either colour ---------------------------------------------------------
@@ -122,18 +122,24 @@ class GraphReader:
 
     def threads(self) -> list[ThreadInfo]:
         """All threads of the saver, the last used first."""
-        found: dict[str, list[tuple[str, int, float, str]]] = {}
+        newest: dict[str, Any] = {}
+        count: dict[str, int] = {}
         for tup in self._list(None):
             where = tup.config["configurable"]
             if where.get("checkpoint_ns"):
                 continue
-            step = int((tup.metadata or {}).get("step", -2))
-            light = (str(where["checkpoint_id"]), step, epoch(tup.checkpoint.get("ts")), "")
-            found.setdefault(str(where["thread_id"]), []).append(light)
+            thread = str(where["thread_id"])
+            count[thread] = count.get(thread, 0) + 1
+            if thread not in newest or str(config_id(newest[thread].config)) < str(
+                config_id(tup.config)
+            ):
+                newest[thread] = tup
         infos = []
-        for thread, lights in found.items():
-            last = max(lights)
-            infos.append(ThreadInfo(thread, len(lights), last[1], last[2], head=last[0]))
+        for thread, tup in newest.items():
+            row = build_rows([lighten(tup, self.topology, self._available)])[0]
+            infos.append(
+                ThreadInfo(thread, count[thread], row.step, row.time, row.status, head=row.id)
+            )
         return sorted(infos, key=lambda i: -i.last_time)
 
     def namespaces(self) -> list[str]:

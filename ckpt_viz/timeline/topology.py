@@ -50,7 +50,7 @@ def _branches(builder: Any) -> dict[str, dict[str, tuple[str, ...] | None]]:
     for node, routers in (getattr(builder, "branches", None) or {}).items():
         out[node] = {}
         for name, branch in routers.items():
-            ends = getattr(branch, "ends", None)
+            ends = getattr(branch, "ends", None) or getattr(branch, "path_map", None)
             out[node][name] = None if ends is None else tuple(dict.fromkeys(ends.values()))
     return out
 
@@ -62,6 +62,15 @@ def _reducer(channel: Any) -> str | None:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
+def subgraph(graph: Any, node: str) -> Any:
+    """The compiled graph that runs as `node` of `graph`, or None."""
+    if hasattr(graph, "get_subgraphs"):
+        return dict(graph.get_subgraphs()).get(node)
+    spec = getattr(getattr(graph, "builder", None), "nodes", {}).get(node)
+    inner = getattr(spec, "func", None)
+    return inner if hasattr(inner, "builder") else None
+
+
 def is_async_graph(graph: Any) -> bool:
     """True when a node or a router can only be awaited, so that only `ainvoke` works."""
     builder = getattr(graph, "builder", None)
@@ -69,13 +78,16 @@ def is_async_graph(graph: Any) -> bool:
         return False
     parts = [getattr(s, "runnable", s) for s in getattr(builder, "nodes", {}).values()]
     for routers in getattr(builder, "branches", {}).values():
-        parts += [getattr(branch, "path", branch) for branch in routers.values()]
+        parts += [b if hasattr(b, "is_async") else b.path for b in routers.values()]
     return any(_only_async(part) for part in parts)
 
 
 def _only_async(part: Any) -> bool:
     if hasattr(part, "builder"):
         return is_async_graph(part)
+    if hasattr(part, "is_async"):
+        inner = getattr(part, "func", None)
+        return bool(part.is_async) or (hasattr(inner, "builder") and is_async_graph(inner))
     if hasattr(part, "afunc"):
         function = getattr(part, "func", None)
         if function is None:

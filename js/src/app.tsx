@@ -1,6 +1,6 @@
 import { useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count, safe } from "./format";
+import { safe } from "./format";
 import { isolateKeys } from "./keyboard";
 import { ChannelsPanel, DiffPanel, RawPanel, StatePanel, WritesPanel } from "./panels";
 import { searchRows } from "./search";
@@ -9,7 +9,7 @@ import { actId, asKernelError, type Branch, type Row, type Store } from "./store
 import { hostTheme, type ThemeChoice, watchTheme } from "./theme";
 import { TimeBar } from "./timebar";
 import type { KernelError } from "./transport";
-import { Tree } from "./tree";
+import { ranText, Tree } from "./tree";
 import type { Act, Model } from "./types";
 import { Button, ErrorBox, viewId } from "./ui";
 
@@ -47,19 +47,24 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
   const branches = useMemo(() => store.branches(), [version]);
   const tipRow = tip === null ? store.lanes.index(store.head ?? "") : store.lanes.index(tip);
 
+  /** Which pane a narrow explorer shows; set at once, so that the focus can go there. */
+  const showDetail = (on: boolean) => {
+    root.classList.toggle("ckv-showdetail", on);
+    setDetail(on);
+  };
   const pick = (id: string, delay = 0) => {
     store.select(id, delay);
-    if (narrow && delay === 0) setDetail(true);
+    if (narrow && delay === 0) showDetail(true);
   };
   const focusTree = () => tree.current?.focus();
   const closeSheet = () => {
-    if (narrow) setDetail(false);
+    if (narrow) showDetail(false);
     focusTree();
     setSheet(null);
   };
   const openSheet = (name: Sheet) => {
     setSheet(name);
-    if (narrow) setDetail(true);
+    if (narrow) showDetail(true);
   };
   const act = async <T,>(kind: string, body: Record<string, unknown>): Promise<T> =>
     store.ask<T>(kind, { ...body, act: actId() });
@@ -123,9 +128,11 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
     setTab(name);
   };
   const enterPanel = () => {
-    if (narrow) setDetail(true);
+    if (narrow) showDetail(true);
     queueMicrotask(() => {
-      const target = inspector.current?.querySelector<HTMLElement>('[role="tab"][aria-selected="true"], [role="dialog"]');
+      const target = inspector.current?.querySelector<HTMLElement>(
+        '[role="tab"][aria-selected="true"], [role="dialog"]',
+      );
       target?.focus({ preventScroll: true });
     });
   };
@@ -188,9 +195,20 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
     root.style.setProperty("--ckv-height", `${height}px`);
   }, [hello]);
   const busy = pending || (hello === null && store.failure.value === null);
-  useEffect(() => root.setAttribute("aria-busy", String(busy)), [busy]);
-  useEffect(() => root.classList.toggle("ckv-narrow", narrow) as unknown as undefined, [narrow]);
-  useEffect(() => root.classList.toggle("ckv-showdetail", detail) as unknown as undefined, [detail]);
+  useSignalEffect(() => {
+    // At once when a click begins to wait, and after the answer is drawn when it ends.
+    const waits = store.pending.value || (store.hello.value === null && store.failure.value === null);
+    const show = () => {
+      root.setAttribute("aria-busy", String(waits));
+      inspector.current?.setAttribute("aria-busy", String(waits));
+    };
+    if (waits) show();
+    const timer = waits ? undefined : setTimeout(show, 0);
+    return () => clearTimeout(timer);
+  });
+  useEffect(() => {
+    root.classList.toggle("ckv-narrow", narrow);
+  }, [narrow]);
   useEffect(() => {
     if (!busy) {
       setSlowLoad(false);
@@ -221,25 +239,34 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
     const current = row && (waiting(row) || answer?.writes.next.some((task) => task.interrupts.length > 0));
     if (!current) nextWhere(waiting);
     showTab("Writes");
-    if (narrow) setDetail(true);
+    if (narrow) showDetail(true);
     setTimeout(() => {
       const field = inspector.current?.querySelector<HTMLElement>("form input");
-      (field ?? inspector.current?.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]'))?.focus({ preventScroll: true });
+      (field ?? inspector.current?.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]'))?.focus({
+        preventScroll: true,
+      });
     }, 120);
   };
   const noRow = row ? null : "Select a checkpoint first.";
   const running = runState === "running";
   const sheetProps = { store, view, row, answer, onClose: closeSheet, onDone: done, act };
-  const path = useMemo(() => pathOf(store, selected, tipRow), [selected, tipRow, version]);
+  const goal = goalOf(store, selected, tipRow);
+  const path = useMemo(() => (goal < 0 ? [] : store.lanes.path(goal)), [goal, version]);
   const [playing, setPlaying] = useState(false);
 
   return (
     <>
       <div class="ckv-bar" role="toolbar" aria-label="Explorer">
-        <Selects store={store} branches={branches} tip={tip} row={selected} onTip={(id) => {
-          setTip(id);
-          if (id) pick(id, 1);
-        }} />
+        <Selects
+          store={store}
+          branches={branches}
+          tip={tip}
+          row={selected}
+          onTip={(id) => {
+            setTip(id);
+            if (id) pick(id, 1);
+          }}
+        />
         <SearchBox
           input={search}
           query={query}
@@ -262,6 +289,8 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
         <Button
           label="Stop"
           icon="stop"
+          bare={why("stop") !== null}
+          kind={why("stop") === null ? "plain" : "quiet"}
           why={why("stop")}
           onPress={() => {
             store.ask("stop").then(
@@ -287,7 +316,14 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
           <Button label="Help" icon="help" bare kind="quiet" onPress={() => openSheet("help")} />
         </span>
       </div>
-      <Banners store={store} error={actError} onDismiss={() => { focusTree(); setActError(null); }} />
+      <Banners
+        store={store}
+        error={actError}
+        onDismiss={() => {
+          focusTree();
+          setActError(null);
+        }}
+      />
       <div class="ckv-main" style={{ "--ckv-split": `${split}%` }}>
         <div class="ckv-left">
           <div class="ckv-treehost" ref={treeHost} />
@@ -300,10 +336,9 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
           class="ckv-right"
           ref={inspector}
           aria-label="Checkpoint"
-          aria-busy={pending}
           onKeyDown={(event) => {
             if (event.key !== "Escape" || event.defaultPrevented) return;
-            if (narrow) setDetail(false);
+            if (narrow) showDetail(false);
             focusTree();
           }}
         >
@@ -313,9 +348,9 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
               icon="back"
               kind="quiet"
               onPress={() => {
-                setDetail(false);
+                showDetail(false);
+                focusTree();
                 setSheet(null);
-                setTimeout(focusTree);
               }}
             />
           )}
@@ -341,7 +376,6 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
                 role="tabpanel"
                 id={`${view}-panel`}
                 aria-labelledby={`${view}-tab-${tab}`}
-                // biome-ignore lint/a11y/noNoninteractiveTabindex: a panel that scrolls is reached by keyboard
                 tabIndex={0}
               >
                 {store.answerError.value && (
@@ -354,9 +388,18 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
                 {answer && tab === "Diff" && (
                   <DiffPanel store={store} answer={answer} mark={mark} onClear={() => setMark(null)} />
                 )}
-                {answer && tab === "Channels" && <ChannelsPanel store={store} answer={answer} onPick={(id) => pick(id)} />}
+                {answer && tab === "Channels" && (
+                  <ChannelsPanel store={store} answer={answer} onPick={(id) => pick(id)} />
+                )}
                 {answer && tab === "Writes" && (
-                  <WritesPanel key={answer.id} store={store} answer={answer} view={view} resumeWhy={why("resume")} onResume={resume} />
+                  <WritesPanel
+                    key={answer.id}
+                    store={store}
+                    answer={answer}
+                    view={view}
+                    resumeWhy={why("resume")}
+                    onResume={resume}
+                  />
                 )}
                 {answer && tab === "Raw" && <RawPanel answer={answer} />}
               </div>
@@ -398,13 +441,12 @@ function nextHit(hits: Set<number> | null, from: number, back: boolean): number 
   return list.find((at) => at < from) ?? list[0];
 }
 
-/** Rows from the root over the selection to the end of its branch. */
-function pathOf(store: Store, selected: string | null, tipRow: number): number[] {
+/** The end of the branch that the selection stands on. */
+function goalOf(store: Store, selected: string | null, tipRow: number): number {
   const { lanes } = store;
   const at = selected === null ? -1 : lanes.index(selected);
-  if (at < 0) return [];
-  const goal = tipRow >= at && lanes.isAncestor(at, tipRow) ? tipRow : lanes.tip(at);
-  return lanes.path(goal);
+  if (at < 0) return -1;
+  return tipRow >= at && lanes.isAncestor(at, tipRow) ? tipRow : lanes.tip(at);
 }
 
 function Selects(props: {
@@ -499,7 +541,11 @@ function SearchBox(props: {
           event.preventDefault();
         }}
       />
-      {props.hits && <span class="ckv-hits" role="status">{props.hits.size === 0 ? "nothing" : props.hits.size}</span>}
+      {props.hits && (
+        <span class="ckv-hits" role="status">
+          {props.hits.size === 0 ? "nothing" : props.hits.size}
+        </span>
+      )}
     </span>
   );
 }
@@ -509,7 +555,9 @@ function Banners({ store, error, onDismiss }: { store: Store; error: KernelError
   const failed = run?.state === "error" && run.error;
   return (
     <>
-      {store.closed.value && <div class="ckv-banner ckv-banner-warn">{store.closed.value} What was loaded stays here to read.</div>}
+      {store.closed.value && (
+        <div class="ckv-banner ckv-banner-warn">{store.closed.value} What was loaded stays here to read.</div>
+      )}
       {store.slow.value && !store.closed.value && (
         <div class="ckv-banner" role="status">
           waits for the running cell
@@ -569,10 +617,16 @@ function Nothing({ store }: { store: Store }) {
 function Skeleton({ slow }: { slow: boolean }) {
   return (
     <div class="ckv-skel">
-      {slow ? <p>waits for the running cell</p> : [70, 45, 60, 35, 52].map((w) => <i key={w} style={{ width: `${w}%` }} />)}
+      {slow ? (
+        <p>waits for the running cell</p>
+      ) : (
+        [70, 45, 60, 35, 52].map((w) => <i key={w} style={{ width: `${w}%` }} />)
+      )}
     </div>
   );
 }
+
+const UNFINISHED = { error: "failed", interrupt: "waits for an answer", running: "runs now" } as const;
 
 function Title({ store, row, branches }: { store: Store; row: Row | undefined; branches: Branch[] }) {
   const answer = store.answer.value;
@@ -580,8 +634,10 @@ function Title({ store, row, branches }: { store: Store; row: Row | undefined; b
   const chain = store.lanes.chainOf[store.lanes.index(row.id)] ?? 0;
   const n = branches.findIndex((one) => one.chain === chain);
   const [place] = (answer?.title ?? "").split(" · Next");
-  const title = row.unfinished ? `${row.unfinished.name} did not finish` : (place ?? "").replace(/ \(step -?\d+\)$/, "");
-  const next = answer?.next ?? row.next;
+  const here = answer?.id === (row.unfinished?.parent ?? row.id);
+  const known = here ? (place ?? "").replace(/ \(step -?\d+\)$/, "") : `After ${ranText(row)}`;
+  const title = row.unfinished ? `${row.unfinished.name}: ${UNFINISHED[row.unfinished.status]}` : known;
+  const next = here ? answer.next : row.next;
   return (
     <div class="ckv-title">
       <h3 dir="auto">{safe(title)}</h3>
@@ -640,7 +696,6 @@ function TabList({ view, tab, onTab }: { view: string; tab: Tab; onTab: (tab: Ta
 function Splitter({ value, onChange, host }: { value: number; onChange: (to: number) => void; host: HTMLElement }) {
   const set = (to: number) => onChange(Math.max(25, Math.min(70, to)));
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a separator that moves is no <hr>
     <div
       class="ckv-split"
       role="separator"

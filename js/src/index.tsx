@@ -1,6 +1,6 @@
 import { render as draw } from "preact";
 import { App } from "./app";
-import { StaticModel, type StaticData } from "./static";
+import { type StaticData, StaticModel } from "./static";
 import { storeOf } from "./store";
 import type { Model } from "./types";
 

@@ -36,7 +36,11 @@ export function isolateKeys(root: HTMLElement, signal: AbortSignal): void {
     );
   }
   root.addEventListener("focusin", () => root.setAttribute(FLAG, "true"), { signal });
-  root.addEventListener("focusout", (event) => {
-    if (!root.contains(event.relatedTarget as Node | null)) root.removeAttribute(FLAG);
-  }, { signal });
+  root.addEventListener(
+    "focusout",
+    (event) => {
+      if (!root.contains(event.relatedTarget as Node | null)) root.removeAttribute(FLAG);
+    },
+    { signal },
+  );
 }

@@ -56,7 +56,9 @@ export function EntryView({ store, id, entry, level }: EntryProps) {
     if (!open && children.length === 0 && canLoad) void load();
   };
   return (
-    <div class={`ckv-entry${level === 0 ? " ckv-top" : ""}${entry.mark && entry.mark !== "same" ? ` ckv-m-${entry.mark}` : ""}`}>
+    <div
+      class={`ckv-entry${level === 0 ? " ckv-top" : ""}${entry.mark && entry.mark !== "same" ? ` ckv-m-${entry.mark}` : ""}`}
+    >
       <div class="ckv-kv">
         {has ? (
           <button
@@ -283,7 +285,7 @@ export function ChannelsPanel(props: { store: Store; answer: Checkpoint; onPick:
   const shown = [...matrix.rows.filter((row) => !row.routing), ...(routing ? folded : [])];
   return (
     <div class="ckv-channels">
-      <div class="ckv-matrix" onMouseLeave={() => setHover(null)}>
+      <div class="ckv-matrix" role="group" aria-label="Versions by step" onMouseLeave={() => setHover(null)}>
         <table>
           <thead>
             <tr>
@@ -336,7 +338,11 @@ function MatrixCell(props: { cell: Cell | null; on: boolean; onHover: (cell: Cel
   const { cell, on } = props;
   const words = cell ? `${KINDS[cell.kind]}, version ${cell.v}` : "";
   return (
-    <td class={on ? "ckv-col" : ""} title={cell ? cellText(cell) : undefined} onMouseEnter={() => cell && props.onHover(cell)}>
+    <td
+      class={on ? "ckv-col" : ""}
+      title={cell ? cellText(cell) : undefined}
+      onMouseEnter={() => cell && props.onHover(cell)}
+    >
       {cell && (
         <span class={`ckv-cell ckv-cell-${cell.kind}`}>
           <span class="ckv-sr">{words}</span>
@@ -425,7 +431,9 @@ const SHOWN_TASKS = 40;
 function Tasks(props: WritesProps & { tasks: TaskInfo[]; questions: boolean }) {
   const [limit, setLimit] = useState(SHOWN_TASKS);
   const { tasks } = props;
-  const open = tasks.flatMap((task) => task.interrupts.map((one) => ({ task, one }))).filter(({ one }) => !one.answered);
+  const open = tasks
+    .flatMap((task) => task.interrupts.map((one) => ({ task, one })))
+    .filter(({ one }) => !one.answered);
   const [drafts, setDrafts] = useState<Record<string, Draft>>({});
   const ready = open.filter(({ one }) => readDraft(drafts[one.id])?.ok);
   const sendAll = () => {
@@ -573,7 +581,12 @@ function Question(
         if (props.resumeWhy === null) void send();
       }}
     >
-      <EntryView store={null} id={props.answer.id} entry={{ ...question.value, k: question.value.k || "asks" }} level={0} />
+      <EntryView
+        store={null}
+        id={props.answer.id}
+        entry={{ ...question.value, k: question.value.k || "asks" }}
+        level={0}
+      />
       <div class="ckv-askrow">
         <input
           type="text"
@@ -623,9 +636,7 @@ export function RawPanel({ answer }: { answer: Checkpoint }) {
   return (
     <div class="ckv-raw">
       <div class="ckv-row-start">
-        {typeof python === "string" && (
-          <Button label="Copy as Python" onPress={() => void copy("Python", python)} />
-        )}
+        {typeof python === "string" && <Button label="Copy as Python" onPress={() => void copy("Python", python)} />}
         <Button label="Copy id" onPress={() => void copy("Id", answer.id)} />
         <span class="ckv-muted" role="status">
           {copied}

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { safe } from "./format";
 import { EntryView } from "./panels";
 import { asKernelError, type Row, type Store } from "./store";
-import { KernelError } from "./transport";
+import type { KernelError } from "./transport";
 import type { Checkpoint, PreviewAnswer } from "./types";
 import { Button, Choice, ErrorBox, Note, readJson, readValues } from "./ui";
 
@@ -49,9 +49,7 @@ function Frame({ name, title, onClose, children, buttons }: FrameProps) {
     >
       <h3>{title}</h3>
       <div class="ckv-sheetbody">{children}</div>
-      <div class="ckv-row-end">
-        {buttons}
-      </div>
+      <div class="ckv-row-end">{buttons}</div>
     </div>
   );
 }
@@ -196,7 +194,9 @@ export function ForkSheet(props: SheetProps) {
             ))}
           </select>
           <p class="ckv-hint">
-            {asNode ? `Pretends that ${asNode} returned these values: what follows ${asNode} runs next.` : "Redoes what follows this checkpoint, with changed values."}
+            {asNode
+              ? `Pretends that ${asNode} returned these values: what follows ${asNode} runs next.`
+              : "Redoes what follows this checkpoint, with changed values."}
           </p>
         </div>
         <section class="ckv-preview" aria-label="Preview" aria-busy={busy === "preview"}>
@@ -204,7 +204,9 @@ export function ForkSheet(props: SheetProps) {
           <div class="ckv-pv">
             {error && <ErrorBox error={error} />}
             {!preview && !error && (
-              <p class="ckv-empty">{busy === "preview" ? "Asking the graph…" : "Preview runs the graph's routers and writes nothing."}</p>
+              <p class="ckv-empty">
+                {busy === "preview" ? "Asking the graph…" : "Preview runs the graph's routers and writes nothing."}
+              </p>
             )}
             {preview && <PreviewBody preview={preview} />}
           </div>
@@ -351,7 +353,12 @@ export function RunSheet(props: SheetProps) {
       buttons={
         <>
           <Button label="Cancel" kind="quiet" onPress={props.onClose} />
-          <Button label="Run" kind="main" why={read.ok ? null : `Not JSON yet: ${read.why}`} onPress={() => void go()} />
+          <Button
+            label="Run"
+            kind="main"
+            why={read.ok ? null : `Not JSON yet: ${read.why}`}
+            onPress={() => void go()}
+          />
         </>
       }
     >
@@ -406,7 +413,11 @@ export function ExportSheet(props: SheetProps) {
       }
     >
       <Choice label="Format" name={`${props.view}-format`} value={format} options={FORMATS} onChange={setFormat} />
-      <p>{format === "html" ? "One file for any browser, offline: everything but acting." : "The kernel writes the file."}</p>
+      <p>
+        {format === "html"
+          ? "One file for any browser, offline: everything but acting."
+          : "The kernel writes the file."}
+      </p>
       {path && (
         <p role="status">
           Written to <code>{safe(path)}</code>
@@ -458,7 +469,9 @@ export function HelpSheet(props: { onClose: () => void; letters: boolean; onLett
         />
         Single letters act while a row has the focus
       </label>
-      <Note>The time slider's right end is the newest step. A filled dot is a step, a ring a fork, a diamond an edit.</Note>
+      <Note>
+        The time slider's right end is the newest step. A filled dot is a step, a ring a fork, a diamond an edit.
+      </Note>
     </Frame>
   );
 }

@@ -9,7 +9,8 @@ export function hostTheme(doc: Document = document): Theme {
   if (lab === "false") return "dark";
   const names = `${html.className} ${body.className}`;
   const kind = body.dataset.vscodeThemeKind ?? "";
-  if (/\b(vscode-dark|vscode-high-contrast|dark|dark-theme|theme-dark)\b/.test(names) || kind.includes("dark")) return "dark";
+  if (/\b(vscode-dark|vscode-high-contrast|dark|dark-theme|theme-dark)\b/.test(names) || kind.includes("dark"))
+    return "dark";
   if (/\b(vscode-light|light|light-theme|theme-light)\b/.test(names) || kind.includes("light")) return "light";
   const named = html.dataset.theme ?? body.dataset.theme;
   if (named === "dark" || named === "light") return named;

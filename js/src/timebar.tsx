@@ -38,8 +38,22 @@ export function TimeBar(props: {
   return (
     <div class="ckv-time">
       <span class="ckv-group">
-        <Button label="First" icon="first" bare kind="quiet" why={why ?? (at <= 0 ? "This is the first." : null)} onPress={() => go(0)} />
-        <Button label="Previous" icon="prev" bare kind="quiet" why={why ?? (at <= 0 ? "This is the first." : null)} onPress={() => go(at - 1)} />
+        <Button
+          label="First"
+          icon="first"
+          bare
+          kind="quiet"
+          why={why ?? (at <= 0 ? "This is the first." : null)}
+          onPress={() => go(0)}
+        />
+        <Button
+          label="Previous"
+          icon="prev"
+          bare
+          kind="quiet"
+          why={why ?? (at <= 0 ? "This is the first." : null)}
+          onPress={() => go(at - 1)}
+        />
         <Button
           label={playing ? "Pause" : "Play"}
           icon={playing ? "pause" : "run"}
@@ -52,8 +66,22 @@ export function TimeBar(props: {
             props.onPlaying(!playing);
           }}
         />
-        <Button label="Next" icon="next" bare kind="quiet" why={why ?? (at >= last ? "This is the newest." : null)} onPress={() => go(at + 1)} />
-        <Button label="Last" icon="last" bare kind="quiet" why={why ?? (at >= last ? "This is the newest." : null)} onPress={() => go(last)} />
+        <Button
+          label="Next"
+          icon="next"
+          bare
+          kind="quiet"
+          why={why ?? (at >= last ? "This is the newest." : null)}
+          onPress={() => go(at + 1)}
+        />
+        <Button
+          label="Last"
+          icon="last"
+          bare
+          kind="quiet"
+          why={why ?? (at >= last ? "This is the newest." : null)}
+          onPress={() => go(last)}
+        />
       </span>
       <input
         type="range"

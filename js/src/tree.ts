@@ -110,6 +110,8 @@ export class Tree {
     this.grid.setAttribute("aria-rowcount", String(rows.length + 1));
     const shown = Math.min(Math.max(lanes.laneCount, 1), MAX_LANES);
     this.grid.style.setProperty("--ckv-lanes-w", `${LANE_X + shown * LANE_W + 2}px`);
+    const digits = rows.reduce((most, row) => Math.max(most, row.step ?? 0), 0).toString().length;
+    this.grid.style.setProperty("--ckv-step-w", `${Math.max(2, digits) * 0.62 + 0.9}em`);
     this.spacer.style.height = `${rows.length * this.rowH}px`;
     this.retire(() => true);
     this.retier();
@@ -143,7 +145,10 @@ export class Tree {
     this.render();
   }
 
+  /** Puts the focus on the selected row, also when the selection is newer than what is shown. */
   focus(): void {
+    const now = this.store.selected.peek();
+    if (now !== this.selected) this.select(now, this.goal);
     const at = this.current();
     const el = this.live.get(at);
     if (el) el.focus({ preventScroll: true });
@@ -389,7 +394,7 @@ export class Tree {
     const ran = safe(ranText(data));
     (nodes as HTMLElement).textContent = middle(ran, 60);
     (nodes as HTMLElement).title = ran;
-    const names = data.changed.map(safe).join(" ");
+    const names = data.changed.map((name) => (name === "__start__" ? "input" : safe(name))).join(" ");
     (changed as HTMLElement).textContent = middle(names, 40);
     (changed as HTMLElement).title = names ? `changed: ${names}` : "";
     this.fillStatus(status as HTMLElement, row, data);

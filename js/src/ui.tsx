@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { Icon, type IconName } from "./icons";
 import type { KernelError } from "./transport";
 
@@ -20,7 +20,7 @@ export interface ButtonProps {
   pressed?: boolean;
   type?: "button" | "submit";
   title?: string;
-  onPress?: (event: JSX.TargetedMouseEvent<HTMLButtonElement>) => void;
+  onPress?: () => void;
 }
 
 export function Button(props: ButtonProps) {
@@ -37,7 +37,7 @@ export function Button(props: ButtonProps) {
       title={off ? why : (props.title ?? (props.bare ? label : undefined))}
       onClick={(event) => {
         if (off) event.preventDefault();
-        else props.onPress?.(event);
+        else props.onPress?.();
       }}
     >
       {icon && <Icon name={icon} fill={props.filled ?? false} />}

@@ -43,6 +43,8 @@ def pack(obj: Any) -> bytes:
     try:
         out = packb(obj, _default, OPTIONS)
     except (TypeError, ValueError, AttributeError, RecursionError):
+        out = b""
+    if not out:
         return _pack_slowly(obj)
     if (b"\xc4" in out or b"\xc5" in out or b"\xc6" in out) and _holds_bytearray(obj, 0):
         return _pack_slowly(obj)

@@ -247,7 +247,7 @@ def _base_value(base: type, obj: Any) -> Any:
 def _exception(obj: BaseException) -> Parts:
     cls = type(obj)
     state = getattr(obj, "__dict__", {})
-    args = list(obj.__reduce__()[1] if type(obj).__init__ is OSError.__init__ else obj.args)
+    args = list(obj.__reduce__()[1] if isinstance(obj, OSError) else obj.args)
     if not state:
         return ARGS, [cls.__module__, cls.__qualname__, args]
     return EXCEPTION, [cls.__module__, cls.__qualname__, args, state]

@@ -26,8 +26,8 @@ class Runner(Protocol):
         """Run it off the event loop."""
         ...
 
-    def close(self) -> None:
-        """Stop the worker, if there is one."""
+    def close(self, finish: Callable[[], None]) -> None:
+        """Stop the worker, if there is one, and finish while nobody else works."""
         ...
 
 
@@ -61,11 +61,7 @@ class LockedRunner:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._queue().put((job, loop, future))
-        try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
-            await _settled(future)
-            raise
+        return await future
 
     def _queue(self) -> SimpleQueue[_Job | None]:
         with self._lock:
@@ -78,20 +74,13 @@ class LockedRunner:
                 self._jobs = jobs
             return self._jobs
 
-    def close(self) -> None:
-        """Stop the worker."""
+    def close(self, finish: Callable[[], None]) -> None:
+        """Stop the worker and finish under the lock."""
         with self._lock:
             if self._jobs is not None:
                 self._jobs.put(None)
                 self._jobs = None
-
-
-async def _settled(future: asyncio.Future[Any]) -> None:
-    """Wait for work that cannot be taken back, so that nobody closes the file under it."""
-    if not future.done():
-        await asyncio.wait([future])
-    if not future.cancelled():
-        future.exception()
+            finish()
 
 
 def _serve(jobs: SimpleQueue[_Job | None]) -> None:
@@ -157,5 +146,6 @@ class AioRunner:
             raise errors[0]
         return box[0]
 
-    def close(self) -> None:
+    def close(self, finish: Callable[[], None]) -> None:
         """Nothing to stop: the connection is the user's."""
+        finish()

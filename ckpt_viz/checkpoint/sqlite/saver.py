@@ -51,6 +51,8 @@ class SqliteSaver(BaseCheckpointSaver):
     `from_conn_string` opens a file by itself, which is the usual way.
     """
 
+    partial_values = True
+
     def __init__(self, conn: Any, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
         self._path: str | None = None
@@ -100,7 +102,7 @@ class SqliteSaver(BaseCheckpointSaver):
         if not self._is_setup:
             schema.create(conn, ours=self._given is None)
             self._is_setup = True
-        return conn  # type: ignore[no-any-return]
+        return conn
 
     def setup(self) -> None:
         """Make the tables now. Not needed: the first use does it."""
@@ -112,7 +114,9 @@ class SqliteSaver(BaseCheckpointSaver):
 
     def close(self) -> None:
         """Close the file, if this saver opened it. The saver opens it again when used."""
-        self._runner.close()
+        self._runner.close(self._finish)
+
+    def _finish(self) -> None:
         if self._open is not None:
             self._open.close()
             self._open, self._is_setup = None, False

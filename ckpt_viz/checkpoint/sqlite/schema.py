@@ -17,7 +17,7 @@ _TABLES = (
         PRIMARY KEY(k, id)) WITHOUT ROWID""",
     """CREATE TABLE IF NOT EXISTS ckpt_blobs(
         k INTEGER NOT NULL, version NOT NULL, channel TEXT NOT NULL,
-        tag TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY(k, version, channel))""",
+        tag TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY(k, version, channel)) WITHOUT ROWID""",
     """CREATE TABLE IF NOT EXISTS ckpt_writes(
         k INTEGER NOT NULL, id TEXT NOT NULL, task TEXT NOT NULL, idx INTEGER NOT NULL,
         path TEXT NOT NULL, channel TEXT NOT NULL, tag TEXT NOT NULL, data BLOB NOT NULL,
@@ -38,6 +38,7 @@ def create(conn: sqlite3.Connection, *, ours: bool) -> None:
     conn.execute("PRAGMA busy_timeout=30000")
     if not conn.in_transaction:
         conn.execute("PRAGMA journal_mode=WAL").fetchall()
+        conn.execute("PRAGMA wal_autocheckpoint=4000").fetchall()
         if ours:
             conn.execute("PRAGMA synchronous=NORMAL")
     found = conn.execute("PRAGMA user_version").fetchone()[0]

@@ -1,0 +1,294 @@
+"""What is remembered across threads: items under a namespace and a key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+Namespace = tuple[str, ...]
+
+
+class Item:
+    """One remembered value, with where it is kept and since when."""
+
+    __slots__ = ("created_at", "key", "namespace", "updated_at", "value")
+
+    def __init__(
+        self,
+        *,
+        value: dict[str, Any],
+        key: str,
+        namespace: Namespace,
+        created_at: datetime | str,
+        updated_at: datetime | str,
+    ) -> None:
+        self.value = value
+        self.key = key
+        self.namespace = tuple(namespace)
+        self.created_at = _moment(created_at)
+        self.updated_at = _moment(updated_at)
+
+    def dict(self) -> dict[str, Any]:
+        """The item as plain data, times as ISO text."""
+        return {
+            "value": self.value,
+            "key": self.key,
+            "namespace": list(self.namespace),
+            "created_at": self.created_at.isoformat(),
+            "updated_at": self.updated_at.isoformat(),
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Item) and self.dict() == other.dict()
+
+    def __hash__(self) -> int:
+        return hash((self.namespace, self.key))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.dict().items())
+        return f"{type(self).__name__}({shown})"
+
+
+class SearchItem(Item):
+    """An item that a search found; ``score`` tells how well, where a query was asked."""
+
+    __slots__ = ("score",)
+
+    def __init__(self, *, score: float | None = None, **item: Any) -> None:
+        super().__init__(**item)
+        self.score = score
+
+    def dict(self) -> dict[str, Any]:
+        """The item as plain data, with its score."""
+        return {**super().dict(), "score": self.score}
+
+
+def _moment(value: datetime | str) -> datetime:
+    return datetime.fromisoformat(value) if isinstance(value, str) else value
+
+
+class GetOp(NamedTuple):
+    """Read one item."""
+
+    namespace: Namespace
+    key: str
+    refresh_ttl: bool = True
+
+
+class PutOp(NamedTuple):
+    """Write one item; the value None deletes it."""
+
+    namespace: Namespace
+    key: str
+    value: dict[str, Any] | None
+    index: Literal[False] | list[str] | None = None  # type: ignore[assignment]
+    ttl: float | None = None
+
+
+class SearchOp(NamedTuple):
+    """Find items below a namespace."""
+
+    namespace_prefix: Namespace
+    filter: dict[str, Any] | None = None
+    limit: int = 10
+    offset: int = 0
+    query: str | None = None
+    refresh_ttl: bool = True
+
+
+class MatchCondition(NamedTuple):
+    """How a namespace must begin (``prefix``) or end (``suffix``); ``*`` is any one part."""
+
+    match_type: Literal["prefix", "suffix"]
+    path: Namespace
+
+
+class ListNamespacesOp(NamedTuple):
+    """Find namespaces."""
+
+    match_conditions: tuple[MatchCondition, ...] | None = None
+    max_depth: int | None = None
+    limit: int = 100
+    offset: int = 0
+
+
+Op = GetOp | PutOp | SearchOp | ListNamespacesOp
+
+
+class InvalidNamespaceError(ValueError):
+    """A namespace is empty, or a part of it is not plain text."""
+
+
+class BaseStore:
+    """The documented interface; a sub-class implements `batch`, the rest comes from it."""
+
+    supports_ttl = False
+
+    def batch(self, ops: Iterable[Op]) -> list[Any]:
+        """Do several operations in order; one result each."""
+        raise NotImplementedError
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Any]:
+        """As `batch`."""
+        return self.batch(ops)
+
+    def get(
+        self, namespace: Namespace, key: str, *, refresh_ttl: bool | None = None
+    ) -> Item | None:
+        """The item of a key, or None."""
+        found: Item | None = self.batch([_get(namespace, key)])[0]
+        return found
+
+    def put(
+        self,
+        namespace: Namespace,
+        key: str,
+        value: Mapping[str, Any],
+        index: Literal[False] | list[str] | None = None,
+        *,
+        ttl: float | None = None,
+    ) -> None:
+        """Write an item; one that is there is replaced and keeps its time of creation.
+
+        Raises:
+            InvalidNamespaceError: the namespace is empty or not made of plain text.
+            NotImplementedError: a time to live is given, which this store does not have.
+        """
+        self.batch([_put(self, namespace, key, value, index, ttl=ttl)])
+
+    def delete(self, namespace: Namespace, key: str) -> None:
+        """Remove an item; one that is not there is no error."""
+        self.batch([PutOp(tuple(namespace), str(key), None)])
+
+    def search(
+        self,
+        namespace_prefix: Namespace,
+        /,
+        *,
+        query: str | None = None,
+        filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        refresh_ttl: bool | None = None,
+    ) -> list[SearchItem]:
+        """Items below a namespace, oldest first; ``filter`` compares entries of the value."""
+        op = SearchOp(tuple(namespace_prefix), filter, limit, offset, query)
+        found: list[SearchItem] = self.batch([op])[0]
+        return found
+
+    def list_namespaces(
+        self,
+        *,
+        prefix: Namespace | None = None,
+        suffix: Namespace | None = None,
+        max_depth: int | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[Namespace]:
+        """Namespaces that hold something, in order, cut at ``max_depth`` parts."""
+        op = _namespaces(prefix, suffix, max_depth, limit, offset)
+        found: list[Namespace] = self.batch([op])[0]
+        return found
+
+    async def aget(
+        self, namespace: Namespace, key: str, *, refresh_ttl: bool | None = None
+    ) -> Item | None:
+        """As `get`."""
+        found: Item | None = (await self.abatch([_get(namespace, key)]))[0]
+        return found
+
+    async def aput(
+        self,
+        namespace: Namespace,
+        key: str,
+        value: Mapping[str, Any],
+        index: Literal[False] | list[str] | None = None,
+        *,
+        ttl: float | None = None,
+    ) -> None:
+        """As `put`."""
+        await self.abatch([_put(self, namespace, key, value, index, ttl=ttl)])
+
+    async def adelete(self, namespace: Namespace, key: str) -> None:
+        """As `delete`."""
+        await self.abatch([PutOp(tuple(namespace), str(key), None)])
+
+    async def asearch(
+        self,
+        namespace_prefix: Namespace,
+        /,
+        *,
+        query: str | None = None,
+        filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        refresh_ttl: bool | None = None,
+    ) -> list[SearchItem]:
+        """As `search`."""
+        op = SearchOp(tuple(namespace_prefix), filter, limit, offset, query)
+        found: list[SearchItem] = (await self.abatch([op]))[0]
+        return found
+
+    async def alist_namespaces(
+        self,
+        *,
+        prefix: Namespace | None = None,
+        suffix: Namespace | None = None,
+        max_depth: int | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[Namespace]:
+        """As `list_namespaces`."""
+        op = _namespaces(prefix, suffix, max_depth, limit, offset)
+        found: list[Namespace] = (await self.abatch([op]))[0]
+        return found
+
+
+def _get(namespace: Namespace, key: str) -> GetOp:
+    return GetOp(tuple(namespace), str(key))
+
+
+def _put(
+    store: BaseStore,
+    namespace: Namespace,
+    key: str,
+    value: Mapping[str, Any],
+    index: Literal[False] | list[str] | None,
+    *,
+    ttl: float | None,
+) -> PutOp:
+    if ttl is not None and not store.supports_ttl:
+        raise NotImplementedError(
+            f"{type(store).__name__} keeps items for ever: leave out ttl, or use another store."
+        )
+    return PutOp(_checked(namespace), str(key), dict(value), index, ttl)
+
+
+def _checked(namespace: Namespace) -> Namespace:
+    parts = tuple(namespace)
+    if not parts:
+        raise InvalidNamespaceError("The namespace is empty. Pass a tuple like ('user', 'notes').")
+    for part in parts:
+        if not isinstance(part, str) or not part or "." in part:
+            raise InvalidNamespaceError(
+                f"Invalid part {part!r} in namespace {parts!r}: use text without '.'."
+            )
+    if parts[0] == "langgraph":
+        raise InvalidNamespaceError(f"The namespace {parts!r} begins with a reserved word.")
+    return parts
+
+
+def _namespaces(
+    prefix: Namespace | None,
+    suffix: Namespace | None,
+    max_depth: int | None,
+    limit: int,
+    offset: int,
+) -> ListNamespacesOp:
+    conditions = []
+    if prefix:
+        conditions.append(MatchCondition("prefix", tuple(prefix)))
+    if suffix:
+        conditions.append(MatchCondition("suffix", tuple(suffix)))
+    return ListNamespacesOp(tuple(conditions), max_depth, limit, offset)

@@ -1,1 +1,0 @@
-"""The same program on both engines: whatever they show must be equal."""
