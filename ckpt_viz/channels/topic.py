@@ -21,10 +21,16 @@ class Topic(BaseChannel):
         return type(self)(self.typ, self.accumulate, self.key)
 
     def restore(self, checkpoint: Any) -> None:
-        self.value = list(checkpoint) or MISSING
+        self.value = list(checkpoint)
 
     def checkpoint(self) -> Any:
         return MISSING if self.value is MISSING else list(self.value)
+
+    def is_available(self) -> bool:
+        return bool(self.value)
+
+    def get(self) -> Any:
+        return self.value if self.value else BaseChannel(self.typ, self.key).get()
 
     def update(self, values: list[Any]) -> bool:
         flat: list[Any] = []
@@ -38,5 +44,7 @@ class Topic(BaseChannel):
             if flat:
                 self.value = flat if before is MISSING else [*before, *flat]
             return bool(flat)
-        self.value = flat or MISSING
-        return bool(flat) or before is not MISSING
+        if not flat and before is MISSING:
+            return False
+        self.value = flat
+        return bool(flat) or bool(before)

@@ -40,7 +40,6 @@ def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
                 "nothing was written. Take an id from get_state_history(config)."
             )
         run.open(saved)
-        run.step = max(run.step, 0)
         inherited = {k: v for k, v in run.metadata.items() if k not in _ENGINE_METADATA}
         run.user = {**inherited, **run.user}
         config = yield from _round(run, updates, saved, wanted is None)
@@ -50,6 +49,8 @@ def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
 
 def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -> Script:
     first = updates[0]
+    if first.as_node != INPUT:
+        run.step = max(run.step, 0)
     if first.as_node == COPY:
         return (yield from _copy(run, saved))
     if first.as_node == END:

@@ -33,6 +33,12 @@ def shown_writes(writes: Sequence[tuple[str, Any]], keys: Keys) -> Any:
     return found or None
 
 
+def result_of(writes: Sequence[tuple[str, Any]], keys: Keys) -> Any:
+    """A finished task's result: always a dictionary by channel, or a list of them."""
+    shown = shown_writes(writes, (keys,) if isinstance(keys, str) else keys)
+    return {} if shown is None else shown
+
+
 def interrupt_dict(one: Interrupt) -> dict[str, Any]:
     """An interrupt in the form that task and checkpoint events carry."""
     return {"value": one.value, "id": one.id, "response_schema": one.response_schema}
@@ -54,7 +60,7 @@ def task_started(task: Task, metadata: dict[str, Any] | None) -> dict[str, Any]:
 
 def task_ended(task: Task, keys: Keys) -> dict[str, Any]:
     """The payload that tells what came of a task."""
-    shown = None if task.outcome != "done" else shown_writes(task.writes, keys)
+    shown = None if task.outcome != "done" else result_of(task.writes, keys)
     return {
         "id": task.id,
         "name": task.name,
@@ -66,12 +72,11 @@ def task_ended(task: Task, keys: Keys) -> dict[str, Any]:
 
 def known_task(task: Task, keys: Keys) -> dict[str, Any]:
     """A task of a checkpoint event, with what pending writes tell of it."""
-    if task.error is not None:
+    if task.outcome == "error":
         return {"id": task.id, "name": task.name, "error": str(task.error), "state": None}
     payload: dict[str, Any] = {"id": task.id, "name": task.name}
     if task.outcome == "done":
-        shown = shown_writes(task.writes, keys)
-        payload["result"] = {} if shown is None else shown
+        payload["result"] = result_of(task.writes, keys)
     payload["interrupts"] = tuple(interrupt_dict(i) for i in task.interrupts)
     payload["state"] = None
     return payload

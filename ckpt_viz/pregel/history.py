@@ -7,7 +7,7 @@ from typing import Any
 
 from ckpt_viz.constants import INPUT
 from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
-from ckpt_viz.pregel.events import shown_writes
+from ckpt_viz.pregel.events import result_of
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.pending import caller_writes, hand_back
 from ckpt_viz.pregel.program import Program
@@ -23,15 +23,12 @@ def empty_snapshot(config: dict[str, Any]) -> StateSnapshot:
 
 
 def _task_record(task: Task, keys: Any) -> PregelTask:
-    result = None
-    if task.outcome == "done":
-        shown = shown_writes(task.writes, keys)
-        result = {} if shown is None else shown
+    result = result_of(task.writes, keys) if task.outcome == "done" else None
     return PregelTask(
         task.id,
         task.name,
         task.path,
-        repr(task.error) if isinstance(task.error, BaseException) else task.error,
+        task.error,
         tuple(task.interrupts),
         None,
         result,

@@ -186,12 +186,14 @@ def _check_input(run: Run, value: Any) -> None:
 def _loop(run: Run, replaying: bool) -> Script:
     settings, live = run.settings, run.live
     tasks = yield from _plan(run, replaying)
-    while tasks and not run.stopping:
+    while not run.stopping:
         if run.step > run.stop:
             raise GraphRecursionError(
                 f"Recursion limit of {settings.limit} reached without hitting a stop condition. "
                 "You can increase the limit by setting the `recursion_limit` config key."
             )
+        if not tasks:
+            return
         if settings.before and should_interrupt(run, settings.before, tasks):
             yield from _show_break(run)
             return

@@ -49,7 +49,7 @@ class Task:
         self.special: list[Write] = []
         self.resumes: list[Any] = []
         self.interrupts: list[Any] = []
-        self.error: BaseException | None = None
+        self.error: Any = None  # the exception, or what a pending write tells of it
         self.outcome = ""
         self.cached = False
         self._id: str | None = None

@@ -22,6 +22,13 @@ TAIL = 8
 Sized = tuple[str | None, int | None]
 
 
+def _told(light: Light | None) -> Any:
+    """What may still change in a checkpoint that was read: its tasks. Compares no user values."""
+    if light is None:
+        return None
+    return [(task, n.state, n.text, len(n.resumes)) for task, n in sorted(light.news.items())]
+
+
 class NoHistoryError(ValueError):
     """The object has no saver, so that nothing of its runs was kept."""
 
@@ -167,9 +174,10 @@ class GraphReader:
         if self.thread_id is None:
             return []
         with self._lock:
-            for tup in self._newest():
-                light = lighten(tup, self.topology, self._available)
-                self._lights[light.id] = light
+            fresh = [lighten(tup, self.topology, self._available) for tup in self._newest()]
+            if self._rows and all(_told(x) == _told(self._lights.get(x.id)) for x in fresh):
+                return []
+            self._lights |= {light.id: light for light in fresh}
             rows = {row.id: row for row in build_rows(self._lights.values())}
             news = [row for i, row in rows.items() if self._rows.get(i) != row]
             self._rows = rows

@@ -1,6 +1,6 @@
 import { useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { safe } from "./format";
+import { clock, count, safe } from "./format";
 import { isolateKeys } from "./keyboard";
 import { ChannelsPanel, DiffPanel, RawPanel, StatePanel, WritesPanel } from "./panels";
 import { searchRows } from "./search";
@@ -24,7 +24,6 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
   const [tab, setTab] = useState<Tab>("State");
   const [sheet, setSheet] = useState<Sheet | null>(null);
   const [narrow, setNarrow] = useState(false);
-  const [detail, setDetail] = useState(false);
   const [mark, setMark] = useState<string | null>(null);
   const [tip, setTip] = useState<string | null>(null);
   const [query, setQuery] = useState("");
@@ -50,7 +49,6 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
   /** Which pane a narrow explorer shows; set at once, so that the focus can go there. */
   const showDetail = (on: boolean) => {
     root.classList.toggle("ckv-showdetail", on);
-    setDetail(on);
   };
   const pick = (id: string, delay = 0) => {
     store.select(id, delay);
@@ -327,7 +325,8 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
       <div class="ckv-main" style={{ "--ckv-split": `${split}%` }}>
         <div class="ckv-left">
           <div class="ckv-treehost" ref={treeHost} />
-          {hello && store.rows.length === 0 && <Nothing store={store} />}
+          {hello && store.rows.length === 0 && hello.thread !== null && <Nothing store={store} />}
+          {hello?.thread === null && <Threads store={store} />}
           {!hello && !store.failure.value && slowLoad && <Skeleton slow={store.slow.value} />}
           {store.failure.value && <ErrorBox error={store.failure.value} onRetry={() => store.retry()} />}
         </div>
@@ -424,7 +423,7 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
   );
 }
 
-function themeOf(model: Model): ThemeChoice {
+export function themeOf(model: Model): ThemeChoice {
   const wanted = model.get("theme");
   return wanted === "light" || wanted === "dark" ? wanted : "auto";
 }
@@ -607,9 +606,62 @@ function Nothing({ store }: { store: Store }) {
     <div class="ckv-nothing">
       <b>No checkpoints yet</b>
       <p>
-        {hello?.thread ? `Thread ${safe(hello.thread)} has none` : "No thread is chosen"}
+        Thread {safe(hello?.thread ?? "")} has none
         {hello?.can.run?.ok ? ". Press Run to give the graph its first input." : "."}
       </p>
+    </div>
+  );
+}
+
+/** What to open when no thread was given. */
+function Threads({ store }: { store: Store }) {
+  const [filter, setFilter] = useState("");
+  const [limit, setLimit] = useState(100);
+  const all = store.hello.value?.threads ?? [];
+  const found = all.filter((one) => one.id.includes(filter) || (one.status ?? "").includes(filter));
+  return (
+    <div class="ckv-threads">
+      <h3>{count(all.length, "thread")}</h3>
+      {all.length === 0 && <p class="ckv-empty">Nothing was recorded here yet.</p>}
+      {all.length > 8 && (
+        <input
+          type="text"
+          class="ckv-input"
+          aria-label="Filter threads"
+          placeholder="Filter by name or state"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+      )}
+      {all.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">thread</th>
+              <th scope="col">checkpoints</th>
+              <th scope="col">last step</th>
+              <th scope="col">last change</th>
+              <th scope="col">state</th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.slice(0, limit).map((one) => (
+              <tr key={one.id}>
+                <td>
+                  <button type="button" class="ckv-link" onClick={() => void store.openThread(one.id, "")}>
+                    {safe(one.id)}
+                  </button>
+                </td>
+                <td>{one.checkpoints}</td>
+                <td>{one.last_step ?? ""}</td>
+                <td>{typeof one.last_time === "number" ? clock(one.last_time) : (one.last_time ?? "")}</td>
+                <td>{one.status ?? ""}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {found.length > limit && <Button label="More threads" kind="quiet" onPress={() => setLimit(limit + 500)} />}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { render as draw } from "preact";
-import { App } from "./app";
+import { App, themeOf } from "./app";
 import { type StaticData, StaticModel } from "./static";
 import { storeOf } from "./store";
+import { hostTheme } from "./theme";
 import type { Model } from "./types";
 
 interface RenderContext {
@@ -15,6 +16,9 @@ function render({ model, el, signal }: RenderContext): () => void {
   const store = storeOf(model);
   const root = document.createElement("div");
   root.className = "ckpt-viz";
+  const theme = themeOf(model);
+  root.dataset.theme = theme === "auto" ? hostTheme() : theme;
+  root.style.setProperty("--ckv-height", `${Number(model.get("height")) || 560}px`);
   el.append(root);
   draw(<App model={model} store={store} root={root} />, root);
   store.start();

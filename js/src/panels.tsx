@@ -28,7 +28,8 @@ interface EntryProps {
 }
 
 export function EntryView({ store, id, entry, level }: EntryProps) {
-  const has = (entry.c?.length ?? 0) > 0 || entry.more === true;
+  const isText = !entry.c && (entry.t === "str" || entry.t === "bytes");
+  const has = (entry.c?.length ?? 0) > 0 || (entry.more === true && !isText);
   const isChat = entry.c?.some((one) => one.chat) ?? false;
   const [open, setOpen] = useState(level === 0 && (isChat || (entry.c?.length ?? 99) <= 4));
   const [more, setMore] = useState<{ entries: Entry[]; total: number } | null>(null);
@@ -73,7 +74,11 @@ export function EntryView({ store, id, entry, level }: EntryProps) {
         )}
         <b dir="auto">{safe(entry.k)}</b>
         <i>{typeText(entry)}</i>
-        {!(has && open) && <Text text={entry.s} type={entry.t} />}
+        {isText && entry.more && store ? (
+          <LongText store={store} id={id} entry={entry} />
+        ) : (
+          !(has && open) && <Text text={entry.s} type={entry.t} />
+        )}
       </div>
       {has && open && (
         <div class={isChat ? "ckv-chat" : "ckv-children"}>
@@ -130,14 +135,47 @@ function Text({ text, type }: { text: string; type: string }) {
   );
 }
 
+/** A text that the kernel cut: further parts come on demand. */
+function LongText({ store, id, entry }: { store: Store; id: string; entry: Entry }) {
+  const [text, setText] = useState<string | null>(null);
+  const [error, setError] = useState<KernelError | null>(null);
+  const total = entry.n ?? 0;
+  const left = text === null ? total : total - text.length;
+  const load = async () => {
+    try {
+      const got = await store.ask<{ entries: Entry[]; total: number }>("value", {
+        checkpoint: id,
+        path: entry.p,
+        offset: text?.length ?? 0,
+      });
+      setText((text ?? "") + (got.entries[0]?.s ?? ""));
+      setError(null);
+    } catch (reason) {
+      setError(asKernelError(reason));
+    }
+  };
+  return (
+    <span class="ckv-val" dir="auto">
+      {safe(text ?? (entry.s.length > FOLD_AT ? `${entry.s.slice(0, FOLD_AT)}…` : entry.s))}
+      {left > 0 && entry.t === "str" && (
+        <button type="button" class="ckv-link" onClick={() => void load()}>
+          more of {count(total, "character")}
+        </button>
+      )}
+      {error && <ErrorBox error={error} />}
+    </span>
+  );
+}
+
 function Message({ store, id, entry }: { store: Store | null; id: string; entry: Entry }) {
   const [open, setOpen] = useState(false);
+  const content = entry.c?.find((one) => one.k === "content" && one.t === "str");
   const marked = entry.mark === "added" || entry.mark === "changed";
   return (
     <div class={`ckv-msg${marked ? " ckv-new" : ""}`}>
       <div class="ckv-msgline">
         <em>{entry.chat}</em>
-        <Text text={entry.s} type="str" />
+        <Text text={content?.s ?? entry.s} type="str" />
         {entry.c && entry.c.length > 0 && (
           <button type="button" class="ckv-link" aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? "less" : "fields"}
@@ -340,7 +378,7 @@ function MatrixCell(props: { cell: Cell | null; on: boolean; onHover: (cell: Cel
   return (
     <td
       class={on ? "ckv-col" : ""}
-      title={cell ? cellText(cell) : undefined}
+      title={cell ? `${cellText(cell)}\n${cell.full}` : undefined}
       onMouseEnter={() => cell && props.onHover(cell)}
     >
       {cell && (
@@ -356,7 +394,7 @@ const KINDS = { written: "written here", shared: "same blob as before", empty: "
 
 function cellText(cell: Cell): string {
   const size = cell.bytes === null || cell.bytes === undefined ? "" : ` · ${bytes(cell.bytes)}`;
-  return `version ${cell.full} · ${KINDS[cell.kind]}${cell.tag ? ` · ${cell.tag}` : ""}${size}`;
+  return `version ${cell.v} · ${KINDS[cell.kind]}${cell.tag ? ` · ${cell.tag}` : ""}${size}`;
 }
 
 function CellLine(props: { hover: { name: string; cell: Cell } | null; matrix: ChannelMatrix; selected: number }) {
@@ -370,7 +408,7 @@ function CellLine(props: { hover: { name: string; cell: Cell } | null; matrix: C
     .map(([node, seen]) => `${node} has seen ${seen[name as string]}`);
   return (
     <div class="ckv-why">
-      <b class="ckv-mono">{safe(name ?? "")}</b> {cellText(cell)}
+      <b class="ckv-mono">{safe(name ?? "")}</b> <span title={cell.full}>{cellText(cell)}</span>
       {readers.length > 0 && <div>{readers.slice(0, 6).join(" · ")}</div>}
     </div>
   );

@@ -134,7 +134,7 @@ export function ForkSheet(props: SheetProps) {
           <textarea
             id={`${view}-values`}
             class="ckv-code"
-            rows={7}
+            rows={5}
             spellcheck={false}
             aria-invalid={read.ok ? undefined : "true"}
             aria-describedby={`${view}-values-hint`}

@@ -198,14 +198,26 @@ export class Store {
         if (typeof message.checkpoint === "string" && this.row(message.checkpoint)) this.select(message.checkpoint);
         break;
       case "can":
-      case "hello":
-        if (this.hello.peek()) this.hello.value = { ...(this.hello.peek() as Hello), ...(message as object) };
+      case "graph":
+        this.onGraph(message);
         break;
       case "closed":
         this.closed.value = String(message.text ?? message.message ?? "The explorer's cell was run again or closed.");
         this.transport.failAll("Disconnected from the kernel: run the cell again.");
         break;
     }
+  }
+
+  /** Another graph, thread or ability: fields of hello are replaced. */
+  private onGraph(message: Record<string, unknown>): void {
+    const hello = this.hello.peek();
+    if (!hello) return;
+    const { event, selected, rows: _, ...fields } = message;
+    this.hello.value = { ...hello, ...fields };
+    if (event !== "graph") return;
+    this.cache.clear();
+    if (typeof selected === "string" && this.row(selected) && selected !== this.selected.peek()) this.select(selected);
+    else this.refresh();
   }
 
   private onRun(event: RunEvent): void {

@@ -110,6 +110,7 @@ export function TimeBar(props: {
 function state(store: Store, running: boolean): string {
   if (store.closed.value) return "disconnected";
   if (running) return "running";
+  if (store.hello.value?.session === "export") return "exported";
   return store.hello.value ? "live" : "";
 }
 
