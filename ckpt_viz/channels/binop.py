@@ -65,7 +65,8 @@ class BinaryOperatorAggregate(BaseChannel):
         found = [v for v in values if type(v) is Overwrite]
         if len(found) > 1:
             raise InvalidUpdateError(
-                f"At key '{self.key}': Can receive only one Overwrite value per super-step."
+                "Can receive only one Overwrite value per super-step.\n"
+                f"Channel {self.key!r} got {len(found)}."
             )
         self.value = found[0].value
         return True

@@ -274,6 +274,7 @@ class StateGraph:
 
     def _start_node(self) -> Node:
         writing = self._writing(START)
+        writing.keys = frozenset(channels_of(self.input_schema))
         branches = self.branches.get(START)
         return Node(
             START,

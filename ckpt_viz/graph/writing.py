@@ -35,7 +35,7 @@ def value_writes(output: Any, keys: frozenset[str]) -> list[Write]:
     if fields is not None:
         return [(k, v) for k, v in fields.items() if k in keys]
     raise InvalidUpdateError(
-        f"Expected dict, got {output}. "
+        f"Expected dict, got {output}\n"
         "A node returns a dictionary of state keys, a Command or None."
     )
 

@@ -32,6 +32,7 @@ def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
     config: dict[str, Any] = {}
     where = run.settings.config
     wanted = where["configurable"].get("checkpoint_id")
+    latest = wanted is None
     for updates in rounds:
         saved = yield Load(run.where(wanted))
         if saved is None and wanted is not None:
@@ -42,7 +43,7 @@ def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
         run.open(saved)
         inherited = {k: v for k, v in run.metadata.items() if k not in _ENGINE_METADATA}
         run.user = {**inherited, **run.user}
-        config = yield from _round(run, updates, saved, wanted is None)
+        config = yield from _round(run, updates, saved, latest)
         wanted = config["configurable"]["checkpoint_id"]
     return config
 
@@ -56,15 +57,15 @@ def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -
     if first.as_node == END:
         return (yield from _clear(run, first))
     if first.as_node == INPUT:
-        return (yield from _input(run, first))
-    _apply_on_hand(run, latest)
+        return (yield from _input(run, first, saved is not None and latest))
+    _apply_on_hand(run)
     tasks = []
     for update in updates:
         node = _node_of(run, update.as_node, update.values)
         task = Task(run.program.nodes[node], (INTERRUPT, 0), (INTERRUPT,), update.values, run.step)
         task.writes = _writes_as(run, task, update.values)
         tasks.append(task)
-    if saved is not None:
+    if saved is not None and latest:
         yield from _keep_writes(run, tasks)
     apply_writes(run.live, tasks, run.next_version)
     run.live.updated = None
@@ -73,18 +74,11 @@ def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -
     return run.where(run.live.id)
 
 
-def _apply_on_hand(run: Run, latest: bool) -> None:
-    """What the caller's Command and, at the head, finished tasks have already written."""
+def _apply_on_hand(run: Run) -> None:
+    """What the caller's Command has already written; the step's finished tasks are dropped."""
     on_hand = caller_writes(run.pending)
     if on_hand:
         apply_writes(run.live, [Writes(INPUT, (), on_hand)], run.next_version)
-        run.live.updated = None
-    if not latest:
-        return
-    waiting = _tasks(run)
-    done = [t for t in waiting if t.outcome == "done" and t.writes]
-    if done:
-        apply_writes(run.live, done, run.next_version)
         run.live.updated = None
 
 
@@ -128,7 +122,7 @@ def _node_of(run: Run, as_node: str | None, values: Any) -> str:
     nodes = run.program.nodes
     name = infer_node(run) if as_node is None else as_node
     if name not in nodes:
-        raise InvalidUpdateError(f"Node {name} does not exist. Nodes: {sorted(nodes)}.")
+        raise InvalidUpdateError(f"Node {name} does not exist\nNodes: {sorted(nodes)}.")
     if isinstance(values, dict):
         check_keys(run.program, values)
     return name
@@ -168,27 +162,25 @@ def infer_node(run: Run) -> str:
     if len(newest) == 1 or newest[-1][0] > newest[-2][0]:
         return newest[-1][1]
     tied = sorted(name for version, name in newest if version == newest[-1][0])
-    raise InvalidUpdateError(f"Ambiguous update, specify as_node: one of {tied}.")
+    raise InvalidUpdateError(f"Ambiguous update, specify as_node\nOne of {tied}.")
 
 
 def _copy(run: Run, saved: Any) -> Script:
     """A sibling of the checkpoint, with the same parent and state."""
     if saved is None:
         raise InvalidUpdateError("Cannot copy a non-existent checkpoint")
-    base, parent = run.live.id, run.parent
-    run.live.updated = (
-        None if saved.checkpoint.get("updated_channels") is None else run.live.updated
-    )
-    run.live.id = parent
+    run.live.updated = None
+    run.live.id = run.parent
     yield from run.save("fork")
-    del base
     return run.where(run.live.id)
 
 
 def _clear(run: Run, update: StateUpdate) -> Script:
     """As END: take what finished tasks wrote, and drop the rest of the step."""
     if update.values is not None:
-        raise InvalidUpdateError(f"Node {END} does not exist. To end the run here, pass None.")
+        raise InvalidUpdateError(
+            f"Node {END} does not exist\nTo end the run here, pass None as its values."
+        )
     on_hand = caller_writes(run.pending)
     if on_hand:
         apply_writes(run.live, [Writes(INPUT, (), on_hand)], run.next_version)
@@ -200,12 +192,16 @@ def _clear(run: Run, update: StateUpdate) -> Script:
     return run.where(run.live.id)
 
 
-def _input(run: Run, update: StateUpdate) -> Script:
+def _input(run: Run, update: StateUpdate, keep: bool) -> Script:
     """As ``__input__``: new input, without running anything."""
     if update.values is None:
         raise InvalidUpdateError("Received no input writes for __start__")
     if isinstance(update.values, dict):
         check_keys(run.program, update.values)
+    if keep:
+        task = Task(run.program.nodes[START], (INTERRUPT, 0), (INTERRUPT,), None, run.step)
+        task.writes = [(START, update.values)]
+        yield from _keep_writes(run, [task])
     apply_writes(run.live, [Writes(INPUT, (), [(START, update.values)])], run.next_version)
     run.live.updated = None
     yield from run.save("input")

@@ -45,7 +45,7 @@ def entry_of(value: Any, addressed: bool, newest: bool, has_state: bool, source:
     resuming = has_state and (value is None or command)
     if not resuming and value is None:
         raise EmptyInputError(
-            "Received no input for __start__: pass an input, or the config of a thread that has "
+            "Received no input for __start__\nPass an input, or the config of a thread that has "
             "a checkpoint to go on from."
         )
     travelling = addressed and not answering

@@ -34,9 +34,18 @@ def shown_writes(writes: Sequence[tuple[str, Any]], keys: Keys) -> Any:
 
 
 def result_of(writes: Sequence[tuple[str, Any]], keys: Keys) -> Any:
-    """A finished task's result: always a dictionary by channel, or a list of them."""
-    shown = shown_writes(writes, (keys,) if isinstance(keys, str) else keys)
-    return {} if shown is None else shown
+    """A finished task's result by channel; several values of one are in ``$writes``."""
+    keys = (keys,) if isinstance(keys, str) else keys
+    found: dict[str, list[Any]] = {}
+    for name, value in writes:
+        if name in keys:
+            found.setdefault(name, []).append(value)
+    return {k: v[0] if len(v) == 1 else {"$writes": v} for k, v in found.items()}
+
+
+def snapshot_result(writes: Sequence[tuple[str, Any]], keys: Keys) -> Any:
+    """A finished task's result as a snapshot shows it: the bare value where there is one key."""
+    return shown_writes(writes, keys) if isinstance(keys, str) else result_of(writes, keys)
 
 
 def interrupt_dict(one: Interrupt) -> dict[str, Any]:

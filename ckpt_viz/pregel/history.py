@@ -7,7 +7,7 @@ from typing import Any
 
 from ckpt_viz.constants import INPUT
 from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
-from ckpt_viz.pregel.events import result_of
+from ckpt_viz.pregel.events import snapshot_result
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.pending import caller_writes, hand_back
 from ckpt_viz.pregel.program import Program
@@ -23,7 +23,10 @@ def empty_snapshot(config: dict[str, Any]) -> StateSnapshot:
 
 
 def _task_record(task: Task, keys: Any) -> PregelTask:
-    result = result_of(task.writes, keys) if task.outcome == "done" else None
+    result = None
+    if task.outcome == "done":
+        shown = snapshot_result(task.writes, keys)
+        result = {} if shown is None and not isinstance(keys, str) else shown
     return PregelTask(
         task.id,
         task.name,
@@ -38,15 +41,15 @@ def _task_record(task: Task, keys: Any) -> PregelTask:
 def snapshot_of(program: Program, saved: Any, *, live_view: bool = False) -> StateSnapshot:
     """The snapshot of a checkpoint tuple. ``live_view``: with what finished tasks have written."""
     live = Live(program, saved.checkpoint)
+    live.updated = None
     step = (saved.metadata or {}).get("step", -1) + 1
     pending = saved.pending_writes or []
+    tasks = prepare_next_tasks(live, step)
+    hand_back(tasks, pending)
+    keys = program.stream_channels
     on_hand = caller_writes(pending)
     if on_hand:
         apply_writes(live, [Writes(INPUT, (), on_hand)], _newer)
-    live.updated = None
-    tasks = prepare_next_tasks(live, step)
-    hand_back(tasks, pending)
-    keys = program.output_channels
     records = tuple(_task_record(t, keys) for t in tasks)
     waiting = tuple(t.name for t in tasks if t.outcome != "done")
     done = [t for t in tasks if t.outcome == "done" and t.writes]

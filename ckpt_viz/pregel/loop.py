@@ -52,7 +52,7 @@ def run_steps(run: Run, value: Any) -> Script:
 
 
 def _read(run: Run) -> Any:
-    return run.live.read(run.program.output_channels)
+    return run.live.read(run.keys)
 
 
 def _load(run: Run) -> Script:
@@ -86,6 +86,7 @@ def _begin(run: Run, value: Any) -> Script:
     entry = entry_of(value, addressed, newest, bool(live.versions), run.metadata.get("source", ""))
     if RESUME in entry.dropped:
         run.pending = [w for w in run.pending if w[1] != RESUME]
+    run.answers.single = [v for t, c, v in run.pending if t == NULL_TASK_ID and c == RESUME][-1:]
     if isinstance(value, Command):
         yield from _take_command(run, value)
     on_hand = caller_writes(run.pending)
@@ -114,6 +115,7 @@ def _fork(run: Run, newest: bool) -> Script:
             "it the head again.",
             stacklevel=2,
         )
+    run.live.updated = None
     yield from run.save("fork")
 
 
@@ -222,7 +224,7 @@ def _plan(run: Run, replaying: bool) -> Script:
 
 
 def _output_keys(run: Run) -> Sequence[str]:
-    keys = run.program.output_channels
+    keys = run.keys
     return (keys,) if isinstance(keys, str) else keys
 
 
@@ -254,7 +256,7 @@ def _show_started(run: Run, tasks: Sequence[Task]) -> Script:
                 payload = events.task_started(task, metadata)
                 yield from run.show_both("tasks", "task", run.step, payload)
     if run.updates and run.pending:
-        keys = run.program.output_channels
+        keys = run.keys
         for task in tasks:
             if task.outcome == "done" and not task.node.hidden:
                 shown = {task.name: events.shown_writes(task.writes, keys)}
@@ -310,6 +312,6 @@ def _stop_waiting(run: Run, tasks: Sequence[Task]) -> Script:
     if done:
         view: Live = run.live.fork()
         updated = apply_writes(view, done, run.next_version)
-        run.output = view.read(run.program.output_channels)
+        run.output = view.read(run.keys)
         if run.values and not updated.isdisjoint(_output_keys(run)):
             yield run.show("values", run.output)

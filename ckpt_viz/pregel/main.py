@@ -105,6 +105,7 @@ class Pregel:
 
     def _run(self, config: Any, modes: Any, options: dict[str, Any]) -> Run:
         merged = merge_config(self.config, config)
+        modes = "updates" if modes is None else modes
         listed = [modes] if isinstance(modes, str) else list(modes)
         unknown = [m for m in listed if m not in MODES]
         if unknown:
@@ -126,9 +127,22 @@ class Pregel:
             limit,
             options.get("context"),
             bool(options.get("subgraphs")),
+            self._keys(options, listed),
         )
         saver = merged["configurable"].get("__pregel_checkpointer", self.checkpointer)
         return Run(self.program, saver, self.store, settings)
+
+    def _keys(self, options: dict[str, Any], modes: list[Any]) -> Any:
+        """The channels that values and updates show: all of them in a stream, else the output."""
+        asked = options.get("output_keys")
+        if asked is None:
+            return None if modes else self.program.output_channels
+        unknown = [
+            k for k in ([asked] if isinstance(asked, str) else asked) if k not in self.channels
+        ]
+        if unknown:
+            raise ValueError(f"output_keys names unknown channels {unknown}.")
+        return asked if isinstance(asked, str) else tuple(asked)
 
     def _begin(self, run: Run) -> None:
         thread = run.settings.config["configurable"].get("thread_id")

@@ -42,7 +42,6 @@ def hand_back(tasks: Sequence[Task], pending: Sequence[PendingWrite]) -> None:
                 task.error = value
         if writes:
             task.outcome = "done"
-            task.error = None
             task.writes = [w for w in writes if w[0] != NO_WRITES]
         elif task.error is not None:
             task.outcome = "error"

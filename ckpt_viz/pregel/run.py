@@ -77,7 +77,7 @@ class Run:
         self.output: Any = None
         self.deferred = False
         self.kept: list[SaveWrites] = []
-        self.keys = program.stream_channels
+        self.keys = settings.keys if settings.keys is not None else program.stream_channels
         self.post: Any = None
         modes = settings.modes
         self.values = "values" in modes
@@ -139,11 +139,11 @@ class Run:
 
         payload = {
             "config": at(self.live.id),
-            "parent_config": at(self.parent),
-            "values": self.live.read(self.keys),
+            "parent_config": at(self.base if self.deferred else self.parent),
+            "values": self.live.read(self.program.stream_channels),
             "metadata": {k: v for k, v in self.metadata.items() if k not in self.user},
             "next": [t.name for t in tasks],
-            "tasks": [events.known_task(t, self.program.output_channels) for t in tasks],
+            "tasks": [events.known_task(t, self.keys) for t in tasks],
         }
         yield from self.show_both("checkpoints", "checkpoint", self.metadata["step"], payload)
 
@@ -215,7 +215,7 @@ class Run:
             yield from self.save_writes(writes, task.id if self.saver else "", task.path_text)
         if task.node.hidden:
             return
-        keys = self.program.output_channels
+        keys = self.keys
         if task.outcome == "done" and self.updates:
             yield self.show("updates", {task.name: events.shown_writes(task.writes, keys)})
         elif task.outcome == "interrupt":
@@ -230,5 +230,5 @@ class Run:
             if self.updates:
                 yield self.show("updates", {"__interrupt__": (one,)})
             if self.values:
-                values = self.live.read(self.program.output_channels)
+                values = self.live.read(self.keys)
                 yield self.show("values", events.interrupted_values(values, (one,)))

@@ -25,6 +25,7 @@ class Settings:
     limit: int
     context: Any = None
     subgraphs: bool = False
+    keys: Any = None
 
 
 def merge_config(*configs: Mapping[str, Any] | None) -> dict[str, Any]:
