@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 N = TypeVar("N")
@@ -43,18 +43,38 @@ class Interrupt:
     response_schema: Any = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+_UNSET: Any = object()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, init=False)
 class Command(Generic[N]):
     """Steers a graph: update the state, go to nodes, or answer an interrupt.
 
     A node may return it; a caller may pass it as a run's input. ``resume`` is one answer or a
-    map ``{interrupt_id: answer}``. ``UNSET`` tells "no answer" from the answer None.
+    map ``{interrupt_id: answer}``; ``answers`` tells whether one was given, for None is an answer
+    like any other.
     """
 
-    graph: str | None = None
-    update: Any | None = None
-    resume: Any = None
-    goto: Send | Sequence[Send | N] | N = ()
+    graph: str | None
+    update: Any | None
+    resume: Any
+    goto: Send | Sequence[Send | N] | N
+    answers: bool = field(compare=False, repr=False)
+
+    def __init__(
+        self,
+        *,
+        graph: str | None = None,
+        update: Any | None = None,
+        resume: Any = _UNSET,
+        goto: Any = (),
+    ) -> None:
+        fill = object.__setattr__
+        fill(self, "graph", graph)
+        fill(self, "update", update)
+        fill(self, "resume", None if resume is _UNSET else resume)
+        fill(self, "goto", goto)
+        fill(self, "answers", resume is not _UNSET)
 
     PARENT: ClassVar[Literal["__parent__"]] = "__parent__"
 

@@ -83,7 +83,8 @@ def svg_tree(
     head = f"{title}: {len(rows)} checkpoints, {stamp}"
     height = 34 + LINE * max(1, len(shown))
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {height}" width="720" '
+        '<svg class="ckpt-viz-tree" xmlns="http://www.w3.org/2000/svg" '
+        f'viewBox="0 0 720 {height}" width="720" '
         f'height="{height}" role="img" font-family="system-ui, sans-serif" font-size="12">',
         f"<title>{escape(clean(head))}</title>",
         f'<text x="8" y="18" fill="{INK}" font-weight="600">{escape(clean(head)[:110])}</text>',

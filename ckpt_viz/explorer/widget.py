@@ -13,6 +13,7 @@ from typing import Any
 
 import anywidget
 import traitlets
+from IPython.display import display
 
 from ckpt_viz.explorer.bundle import script_text, style_text
 from ckpt_viz.explorer.export import write_export
@@ -115,6 +116,15 @@ class Explorer(anywidget.AnyWidget):
             "text/plain": text_tree(rows, self._session.title),
         }
         return {**data, **static}, metadata
+
+    def _ipython_display_(self) -> None:
+        # Two outputs: JupyterLab prefers the widget to a picture in the same output even where no
+        # kernel can fill it. The page's style hides the second one while the first is alive.
+        data, metadata = self._repr_mimebundle_()
+        static = {kind: data.pop(kind) for kind in ("image/svg+xml", "text/plain")}
+        if data:
+            display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+        display(static, raw=True)  # type: ignore[no-untyped-call]
 
     def __repr__(self) -> str:
         """The tree as text."""

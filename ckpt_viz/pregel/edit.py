@@ -16,7 +16,7 @@ from ckpt_viz.pregel.pending import caller_writes, hand_back
 from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.requests import Load, SaveWrites
 from ckpt_viz.pregel.run import Run, Script
-from ckpt_viz.pregel.task import Task, path_text
+from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import StateUpdate
 
 _ENGINE_METADATA = frozenset({"source", "step", "parents"})
@@ -60,9 +60,11 @@ def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -
         return (yield from _input(run, first, saved is not None and latest))
     _apply_on_hand(run)
     tasks = []
-    for update in updates:
+    for index, update in enumerate(updates):
         node = _node_of(run, update.as_node, update.values)
-        task = Task(run.program.nodes[node], (INTERRUPT, 0), (INTERRUPT,), update.values, run.step)
+        task = Task(
+            run.program.nodes[node], (INTERRUPT, index), (INTERRUPT,), update.values, run.step
+        )
         task.writes = _writes_as(run, task, update.values)
         tasks.append(task)
     if saved is not None and latest:
@@ -92,19 +94,22 @@ def _tasks(run: Run) -> list[Task]:
 def _keep_writes(run: Run, tasks: Sequence[Task]) -> Script:
     """The update is also the result of the task it speaks for, on the base checkpoint."""
     assert run.live.id is not None
-    waiting = {t.name: t for t in prepare_next_tasks(run.live, run.step)}
+    waiting: dict[str, list[Task]] = {}
+    for one in prepare_next_tasks(run.live, run.step):
+        waiting.setdefault(one.name, []).append(one)
     base = run.live.id
     for task in tasks:
         stands = waiting.get(task.name)
-        if stands is not None:
-            id_ = stands.id
+        if stands:
+            id_ = stands.pop(0).id
         else:
             try:
-                id_ = str(uuid5(UUID(base), INTERRUPT))
+                index = task.path[1]
+                id_ = str(uuid5(UUID(base), f"{INTERRUPT}{index}" if index else INTERRUPT))
             except ValueError:
                 id_ = task.id
         if task.writes:
-            yield SaveWrites(run.where(base), task.writes, id_, path_text((INTERRUPT, 0)))
+            yield SaveWrites(run.where(base), task.writes, id_, task.path_text)
 
 
 def _writes_as(run: Run, task: Task, values: Any) -> list[tuple[str, Any]]:

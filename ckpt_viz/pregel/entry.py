@@ -41,7 +41,7 @@ def entry_of(value: Any, addressed: bool, newest: bool, has_state: bool, source:
         EmptyInputError: no input, and no checkpoint to go on from.
     """
     command = isinstance(value, Command)
-    answering = command and value.resume is not None
+    answering = command and value.answers
     resuming = has_state and (value is None or command)
     if not resuming and value is None:
         raise EmptyInputError(

@@ -85,7 +85,9 @@ def known_task(task: Task, keys: Keys) -> dict[str, Any]:
         return {"id": task.id, "name": task.name, "error": str(task.error), "state": None}
     payload: dict[str, Any] = {"id": task.id, "name": task.name}
     if task.outcome == "done":
-        payload["result"] = result_of(task.writes, keys)
+        shown = result_of(task.writes, keys)
+        if shown:
+            payload["result"] = shown
     payload["interrupts"] = tuple(interrupt_dict(i) for i in task.interrupts)
     payload["state"] = None
     return payload

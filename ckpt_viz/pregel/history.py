@@ -22,17 +22,18 @@ def empty_snapshot(config: dict[str, Any]) -> StateSnapshot:
     return StateSnapshot({}, (), config, None, None, None, (), ())
 
 
-def _task_record(task: Task, keys: Any) -> PregelTask:
+def _task_record(task: Task, keys: Any, live_view: bool) -> PregelTask:
     result = None
     if task.outcome == "done":
         shown = snapshot_result(task.writes, keys)
         result = {} if shown is None and not isinstance(keys, str) else shown
+    answered = live_view and task.outcome == "done"
     return PregelTask(
         task.id,
         task.name,
         task.path,
         task.error,
-        tuple(task.interrupts),
+        () if answered else tuple(task.interrupts),
         None,
         result,
     )
@@ -50,7 +51,7 @@ def snapshot_of(program: Program, saved: Any, *, live_view: bool = False) -> Sta
     on_hand = caller_writes(pending)
     if on_hand:
         apply_writes(live, [Writes(INPUT, (), on_hand)], _newer)
-    records = tuple(_task_record(t, keys) for t in tasks)
+    records = tuple(_task_record(t, keys, live_view) for t in tasks)
     waiting = tuple(t.name for t in tasks if t.outcome != "done")
     done = [t for t in tasks if t.outcome == "done" and t.writes]
     if live_view and done:

@@ -79,7 +79,7 @@ def _load(run: Run) -> Script:
 
 def _begin(run: Run, value: Any) -> Script:
     """Take up a checkpoint and the input. True if finished tasks of the first step run again."""
-    if isinstance(value, Command) and value.resume is not None and run.saver is None:
+    if isinstance(value, Command) and value.answers and run.saver is None:
         raise RuntimeError("Cannot use Command(resume=...) without checkpointer")
     addressed, newest = yield from _load(run)
     live = run.live
@@ -124,7 +124,7 @@ def _take_command(run: Run, command: Command[Any]) -> Script:
     if command.graph is not None:
         raise InvalidUpdateError("There is no parent graph")
     writes: list[tuple[str, Any]] = []
-    if command.resume is not None:
+    if command.answers:
         tasks = prepare_next_tasks(run.live, run.step)
         has_next = bool(tasks) or bool(command.update) or bool(command.goto_list())
         asked = open_interrupts(run.pending)
@@ -140,10 +140,12 @@ def _take_command(run: Run, command: Command[Any]) -> Script:
             writes.append((RESUME, command.resume))
         else:
             run.answers.by_id = by_id
-    writes += command_writes(run, command)
+    # Earlier writes of the caller stay: one task's writes are stored as one list.
+    writes += [*caller_writes(run.pending), *command_writes(run, command)]
     if writes:
         if run.live.id is not None:
             yield from run.save_writes(writes, NULL_TASK_ID, "")
+        run.pending = [w for w in run.pending if w[0] != NULL_TASK_ID]
         run.pending += [(NULL_TASK_ID, c, v) for c, v in writes]
 
 

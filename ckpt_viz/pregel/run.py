@@ -139,7 +139,7 @@ class Run:
 
         payload = {
             "config": at(self.live.id),
-            "parent_config": at(self.base if self.deferred else self.parent),
+            "parent_config": at(self.parent),
             "values": self.live.read(self.program.stream_channels),
             "metadata": {k: v for k, v in self.metadata.items() if k not in self.user},
             "next": [t.name for t in tasks],
@@ -152,19 +152,21 @@ class Run:
         live, step = self.live, self.step
         self.metadata = {"source": source, "step": step, "parents": {}, **self.user}
         self.pending = []
+        self.answers.single = []  # an answer that nobody took dies with its checkpoint
         self.step = step + 1
         if not self.identified:
             live.changed.clear()
             return
-        self.parent = live.id
-        live.id = checkpoint_id(step, live.id)
+        previous = live.id
+        live.id = checkpoint_id(step, previous)
         if self.saver is None:
             return
         if self.settings.durability == "exit":
             self.deferred = True
             self.kept = []
             return
-        yield self._save_request(self.parent)
+        self.parent = previous
+        yield self._save_request(previous)
 
     def _save_request(self, parent: str | None) -> Save:
         live = self.live
@@ -198,7 +200,6 @@ class Run:
         """With durability ``exit``: save the last checkpoint and its pending writes now."""
         if self.deferred:
             self.deferred = False
-            self.parent = self.base
             yield self._save_request(self.base)
         for request in self.kept:
             yield request

@@ -106,6 +106,8 @@ def _text_of(module: str) -> Reducer:
 
 def _command(obj: types.Command[Any]) -> Parts:
     fields = {key: getattr(obj, key) for key in ("graph", "update", "resume", "goto")}
+    if not obj.answers:
+        del fields["resume"]
     return KWARGS, [WIRE_MODULE, "Command", fields]
 
 

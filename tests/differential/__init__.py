@@ -1,0 +1,1 @@
+"""The same program on both engines: whatever they show must be equal."""

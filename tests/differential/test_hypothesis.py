@@ -1,0 +1,234 @@
+"""Random graphs with reducers, routers, failures and interrupts, run alike on both engines."""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from typing_extensions import TypedDict
+
+from .harness import Engine, Recorder, compare
+
+NAMES = "abcdef"
+C = {"configurable": {"thread_id": "1"}}
+WAIT = (
+    0.02  # a failing node lets its siblings finish first: who finishes is no part of the contract
+)
+
+settings.register_profile(
+    "differential",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    print_blob=True,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+class State(TypedDict, total=False):
+    last: str
+    log: Annotated[list[str], operator.add]
+    total: Annotated[int, operator.add]
+
+
+@dataclass(frozen=True)
+class Node:
+    """What one node of a random graph does."""
+
+    writes: str = "log"
+    asks: int = 0
+    fails: int = 0
+    goto: str | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A random graph and what is done with it.
+
+    Two values for a one-value key end a step. If that step had one task to run and others handed
+    back, the peer loses the task's events; so such keys are written only where nothing waits.
+    """
+
+    nodes: dict[str, Node]
+    edges: tuple[tuple[str, str], ...]
+    joins: tuple[tuple[tuple[str, ...], str], ...]
+    routes: dict[str, tuple[str, ...]]
+    sends: dict[str, tuple[str, int]]
+    deferred: frozenset[str]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    acts: tuple[str, ...]
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Graphs of up to six nodes, each with an edge from the start to at least one."""
+    names = NAMES[: draw(st.integers(1, 6))]
+    name = st.sampled_from(names)
+    some = st.lists(name, max_size=2, unique=True).map(tuple)
+    calm = draw(st.booleans())  # only calm plans write a one-value key: see `Plan`
+    # of two failures in a step, which is told first is a race on both engines
+    failing = None if calm else draw(st.sampled_from([None, *names]))
+    nodes = {
+        n: Node(
+            writes=draw(
+                st.sampled_from(["log", "total", "both", "none", "last" if calm else "log"])
+            ),
+            asks=0 if calm else draw(st.sampled_from([0, 0, 0, 1, 2])),
+            fails=int(n == failing),
+            goto=draw(st.sampled_from([None, None, None, None, *names])),
+        )
+        for n in names
+    }
+    edge = st.tuples(name, name).filter(lambda pair: pair[0] < pair[1])
+    inner = draw(st.lists(edge, max_size=7, unique=True)) if len(names) > 1 else []
+    entries = draw(st.lists(name, min_size=1, max_size=2, unique=True))
+    joins = []
+    if len(names) > 2 and draw(st.booleans()):
+        target = draw(name)
+        sources = draw(st.lists(name, min_size=2, max_size=3, unique=True))
+        joins.append((tuple(sources), target))
+    routes = draw(st.dictionaries(name, some, max_size=2))
+    spread = st.tuples(name.filter(lambda n: n != failing), st.integers(0, 3))
+    sends = draw(st.dictionaries(name, spread, max_size=1)) if {*names} != {failing} else {}
+    return Plan(
+        nodes=nodes,
+        edges=tuple(("__start__", n) for n in entries) + tuple(inner),
+        joins=tuple(joins),
+        routes=routes,
+        sends=sends,
+        deferred=frozenset(draw(st.lists(name, max_size=1))),
+        before=draw(st.sampled_from([(), (), (), (names[-1],)])),
+        after=draw(st.sampled_from([(), (), (), (names[0],)])),
+        acts=tuple(
+            draw(
+                st.lists(
+                    st.sampled_from(
+                        ["on", "on", "answer", "map", "input", "update", "fork", "replay"]
+                    ),
+                    max_size=5,
+                )
+            )
+        ),
+    )
+
+
+def make_node(e: Engine, name: str, what: Node) -> Callable[[Any], Any]:
+    """The function of a random node. Failures come once, then the node works."""
+    failed: list[int] = []
+
+    def node(state: Any) -> Any:
+        if len(failed) < what.fails:
+            time.sleep(WAIT)
+            failed.append(1)
+            raise ValueError(f"{name} fails")
+        answers = [e.interrupt(f"{name}{i}") for i in range(what.asks)]
+        text = name + "".join(map(str, answers))
+        values: dict[str, Any] = {
+            "log": {"log": [text]},
+            "total": {"total": 1},
+            "both": {"log": [text], "total": 2},
+            "last": {"last": text},
+            "none": {},
+        }[what.writes]
+        if what.goto is not None:
+            return e.Command(update=values, goto=what.goto)
+        return values
+
+    return node
+
+
+def build(e: Engine, plan: Plan) -> Any:
+    """The graph of a plan."""
+    builder = e.StateGraph(State)
+    for name, what in plan.nodes.items():
+        builder.add_node(name, make_node(e, name, what), defer=name in plan.deferred)
+    for source, target in plan.edges:
+        builder.add_edge(source, target)
+    for sources, target in plan.joins:
+        builder.add_edge(list(sources), target)
+    for source, targets in plan.routes.items():
+        builder.add_conditional_edges(
+            source, lambda s, t=targets: list(t) if len(s.get("log", [])) < 6 else e.END
+        )
+    for source, (target, wanted) in plan.sends.items():
+        count = min(wanted, 1) if source == target else wanted  # else the tasks multiply
+
+        def spread(s: Any, target: str = target, count: int = count) -> list[Any]:
+            if len(s.get("log", [])) > 6:
+                return []
+            return [e.Send(target, {"log": [str(i)], "last": "sent"}) for i in range(count)]
+
+        builder.add_conditional_edges(source, spread)
+    return builder.compile(
+        checkpointer=e.MemorySaver(),
+        interrupt_before=list(plan.before),
+        interrupt_after=list(plan.after),
+    )
+
+
+def act(e: Engine, rec: Recorder, graph: Any, what: str, number: int) -> None:
+    """One thing that a user does between runs."""
+    config = {**C, "recursion_limit": 9}
+    head = rec.call("head", graph.get_state, C)
+    if head is None:  # writes that clash make even the live view an error
+        return
+    open_interrupts = head.interrupts
+    if what == "on":
+        rec.run(graph, None, config)
+    elif what == "answer" and len(open_interrupts) == 1:
+        rec.run(graph, e.Command(resume=f"!{number}"), config)
+    elif what == "map" and open_interrupts:
+        answers = {i.id: f"?{i.value}" for i in open_interrupts[: 1 + number % 2]}
+        rec.run(graph, e.Command(resume=answers), config)
+    elif what == "input":
+        rec.run(graph, {"log": [f"in{number}"], "last": "in"}, config)
+    elif what == "update":
+        rec.update(
+            graph, C, {"log": [f"up{number}"]}, as_node=list(graph.builder.nodes)[number % 2 - 1]
+        )
+    elif what in ("fork", "replay"):
+        history = rec.call("history", lambda: list(graph.get_state_history(C)))
+        if not history:
+            return
+        old = history[len(history) // 2]
+        if what == "fork":
+            rec.update(graph, old.config, {"total": 10}, as_node=next(iter(graph.builder.nodes)))
+        elif old.next and old.config != head.config:
+            addressed = {"configurable": old.config["configurable"], "recursion_limit": 9}
+            rec.run(graph, None, addressed)
+
+
+def check(plan: Plan) -> None:
+    """Compare the engines on a plan."""
+
+    def run(e: Engine, rec: Recorder) -> None:
+        graph = build(e, plan)
+        rec.run(graph, {"log": ["start"], "last": "x"}, {**C, "recursion_limit": 9})
+        for number, what in enumerate(plan.acts):
+            act(e, rec, graph, what, number)
+        rec.look(graph, C)
+
+    compare(run)
+
+
+@settings(settings.get_profile("differential"), max_examples=120)
+@given(plans())
+def test_random_graphs(plan: Plan) -> None:
+    """A moderate number of random graphs, the same ones each time."""
+    check(plan)
+
+
+@pytest.mark.soak
+@settings(settings.get_profile("differential"), max_examples=3000)
+@given(plans())
+def test_many_random_graphs(plan: Plan) -> None:
+    """Many more."""
+    check(plan)
