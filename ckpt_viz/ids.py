@@ -15,21 +15,37 @@ from xxhash import xxh3_128_hexdigest
 _EPOCH_TICKS = 0x01B21DD213814000
 _lock = threading.Lock()
 _last_tick = 0
+_last_id = ""
+_second = (0, "")
 
 
 def checkpoint_id(step: int, parent: str | None = None) -> str:
     """A new id; its tick is max(now, last in this process + 1, the parent's tick + 1)."""
-    global _last_tick
-    tick = time.time_ns() // 100 + _EPOCH_TICKS
+    return stamp(step, parent)[0]
+
+
+def stamp(step: int, parent: str | None = None) -> tuple[str, str]:
+    """A new checkpoint id, and the same moment in ISO 8601 (UTC, microseconds)."""
+    global _last_id, _last_tick, _second
+    now = time.time_ns()
+    tick = now // 100 + _EPOCH_TICKS
     with _lock:
         if tick <= _last_tick:
             tick = _last_tick + 1
-        if parent is not None:
+        if parent is not None and parent != _last_id:
             tick = max(tick, tick_of(parent) + 1)
         _last_tick = tick
-    text = f"{tick:015x}"
-    seq = (step & 0x3FFF) | 0x8000
-    return f"{text[:8]}-{text[8:12]}-6{text[12:]}-{seq:04x}-{getrandbits(48):012x}"
+        text = f"{tick:015x}"
+        _last_id = id_ = (
+            f"{text[:8]}-{text[8:12]}-6{text[12:]}-{step & 0x3FFF | 0x8000:04x}"
+            f"-{getrandbits(48):012x}"
+        )
+        seconds, rest = divmod(now, 1_000_000_000)
+        known, prefix = _second
+        if known != seconds:
+            prefix = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+            _second = seconds, prefix
+    return id_, f"{prefix}.{rest // 1000:06d}+00:00"
 
 
 def tick_of(id_: str) -> int:

@@ -157,7 +157,7 @@ class BaseCheckpointSaver:
         elif isinstance(current, int):
             number = current
         else:
-            number = int(str(current).split(".", 1)[0])
+            number = int(current.partition(".")[0])
         return f"{number + 1:032}.{random():016}"
 
     def with_allowlist(self: Self, allowed: Iterable[Any]) -> Self:

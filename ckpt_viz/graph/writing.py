@@ -138,7 +138,13 @@ class Writing:
         mine = list(writes)
         for position, branch in enumerate(self.branches):
             answer = branch.router(read(mine))
-            if inspect.isawaitable(answer):
+            if answer.__class__ is str:
+                path_map = branch.path_map
+                target = answer if path_map is None else path_map[answer]
+                if target not in (END, START):
+                    writes.append((f"branch:to:{target}", None))
+                    continue
+            elif inspect.isawaitable(answer):
                 return self._await(writes, mine, answer, position, read)
             for target in branch.targets(answer):
                 writes += target_writes(target, self.names)

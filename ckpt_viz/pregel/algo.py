@@ -67,6 +67,7 @@ def _mark_seen(live: Live, tasks: Sequence[Writer], version: Any) -> bool:
     """Note what each task saw, and empty the barriers that started it."""
     seen, versions, nodes = live.seen, live.versions, live.program.nodes
     bump = False
+    barriers: list[str] = []
     for task in tasks:
         mine = seen.get(task.name)
         if mine is None:
@@ -76,14 +77,14 @@ def _mark_seen(live: Live, tasks: Sequence[Writer], version: Any) -> bool:
             current = versions.get(trigger)
             if current is not None:
                 mine[trigger] = current
-    for task in tasks:
         node = nodes.get(task.name)
         if node is not None and node.consumable and task.triggers is node.triggers:
-            for trigger in node.consumable:
-                if live.channels[trigger].consume():
-                    versions[trigger] = version
-                    live.max_version = version
-                    live.changed[trigger] = True
+            barriers += node.consumable
+    for trigger in barriers:
+        if live.channels[trigger].consume():
+            versions[trigger] = version
+            live.max_version = version
+            live.changed[trigger] = True
     return bump
 
 

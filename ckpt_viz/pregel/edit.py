@@ -71,7 +71,7 @@ def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -
         yield from _keep_writes(run, tasks)
     apply_writes(run.live, tasks, run.next_version)
     run.live.updated = None
-    yield from run.save("update")
+    yield from run.saved("update")
     _warn_dead_end(run, saved, tasks)
     return run.where(run.live.id)
 
@@ -176,7 +176,8 @@ def _copy(run: Run, saved: Any) -> Script:
         raise InvalidUpdateError("Cannot copy a non-existent checkpoint")
     run.live.updated = None
     run.live.id = run.parent
-    yield from run.save("fork")
+    run.here = run.where(run.parent)
+    yield from run.saved("fork")
     return run.where(run.live.id)
 
 
@@ -193,7 +194,7 @@ def _clear(run: Run, update: StateUpdate) -> Script:
     if tasks:
         apply_writes(run.live, tasks, run.next_version)
     run.live.updated = None
-    yield from run.save("update")
+    yield from run.saved("update")
     return run.where(run.live.id)
 
 
@@ -209,7 +210,7 @@ def _input(run: Run, update: StateUpdate, keep: bool) -> Script:
         yield from _keep_writes(run, [task])
     apply_writes(run.live, [Writes(INPUT, (), [(START, update.values)])], run.next_version)
     run.live.updated = None
-    yield from run.save("input")
+    yield from run.saved("input")
     return run.where(run.live.id)
 
 

@@ -35,10 +35,6 @@ def fresh_read(run: Run, task: Task, writes: list[tuple[str, Any]]) -> Any:
     return state if node.schema is None else node.schema(state)
 
 
-def _scope(run: Run, task: Task) -> TaskScope:
-    return TaskScope(task, run.settings, run.answers, run.store, run.writer)
-
-
 def _call(run: Run, task: Task) -> None:
     node = task.node
     if node.is_async:
@@ -46,13 +42,13 @@ def _call(run: Run, task: Task) -> None:
             f"Node {node.name!r} is async only: run the graph with `await graph.ainvoke(…)` or "
             "`astream`. No synchronous function provided to it."
         )
-    own = _scope(run, task)
+    own = TaskScope(task, run)
     scope.set(own)
     output = (
         node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
     )
-    writes = node.write(output, partial(fresh_read, run, task))
-    if node.has_routers and inspect.isawaitable(writes):
+    writes = node.write(output, partial(fresh_read, run, task) if node.has_routers else None)
+    if writes.__class__ is not list and inspect.isawaitable(writes):
         _close(writes)
         raise TypeError(
             f"A router after node {node.name!r} is async: run the graph with `await graph.ainvoke`."
@@ -86,15 +82,15 @@ def run_task(run: Run, task: Task) -> None:
 
 async def _acall(run: Run, task: Task) -> None:
     node = task.node
-    own = _scope(run, task)
+    own = TaskScope(task, run)
     scope.set(own)
     output = (
         node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
     )
     if inspect.isawaitable(output):
         output = await output
-    writes: Any = node.write(output, partial(fresh_read, run, task))
-    task.writes = await writes if inspect.isawaitable(writes) else writes
+    writes: Any = node.write(output, partial(fresh_read, run, task) if node.has_routers else None)
+    task.writes = writes if writes.__class__ is list else await writes
 
 
 class _InContext:

@@ -17,15 +17,15 @@ Write = tuple[str, Any]
 class Node:
     """One node: what it reads, what starts it, what it calls and how its output is written.
 
-    ``write(output, read)`` gives the writes of an output; ``read()`` gives it a fresh view of the
-    state with the node's own writes applied, which routers need.
+    ``write(output, read)`` gives the writes of an output; ``read(writes)`` gives routers a fresh
+    view of the state with the node's own writes applied, and is None where there are none.
     """
 
     name: str
     triggers: tuple[str, ...]
     reads: tuple[str, ...]
     call: Callable[..., Any]
-    write: Callable[[Any, Callable[[list[Write]], Any]], list[Write]]
+    write: Callable[[Any, Callable[[list[Write]], Any] | None], list[Write]]
     wants: tuple[str, ...] = ()
     is_async: bool = False
     schema: Callable[[dict[str, Any]], Any] | None = None

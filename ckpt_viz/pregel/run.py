@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from datetime import UTC, datetime
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from ckpt_viz.constants import NO_WRITES
-from ckpt_viz.ids import checkpoint_id
+from ckpt_viz.ids import stamp
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import NextVersion
 from ckpt_viz.pregel.live import Live
@@ -19,6 +18,7 @@ from ckpt_viz.pregel.settings import Settings, place, user_metadata
 from ckpt_viz.pregel.task import Task
 
 Script = Generator[Any, Any, Any]
+_NOTHING = [(NO_WRITES, None)]
 
 
 def count_versions(current: int | None) -> int:
@@ -30,19 +30,25 @@ class Run:
     """A run's state, shared by its script, its driver and its tasks."""
 
     __slots__ = (
+        "address",
         "answers",
         "base",
         "checkpoints",
+        "customs",
         "deferred",
+        "deferring",
+        "here",
         "identified",
         "interrupts",
         "kept",
         "keys",
+        "listened",
         "live",
         "metadata",
         "next_version",
         "output",
         "parent",
+        "partial",
         "pending",
         "post",
         "program",
@@ -53,6 +59,7 @@ class Run:
         "stopping",
         "store",
         "tasks",
+        "time",
         "updates",
         "user",
         "values",
@@ -84,7 +91,16 @@ class Run:
         self.updates = "updates" in modes
         self.tasks = "tasks" in modes or "debug" in modes
         self.checkpoints = "checkpoints" in modes or "debug" in modes
+        self.listened = bool(modes)
+        self.customs = "custom" in modes
         self.identified = saver is not None or self.tasks or self.checkpoints
+        self.partial = bool(getattr(saver, "partial_values", False))
+        self.deferring = settings.durability == "exit"
+        self.time = ""
+        self.address: dict[str, Any] = {}
+        if saver is not None and "thread_id" in settings.config["configurable"]:
+            self.address = place(settings.config, None)["configurable"]
+        self.here = self.where(None)
         self.next_version: NextVersion = (
             count_versions if saver is None else lambda v: saver.get_next_version(v, None)
         )
@@ -99,11 +115,14 @@ class Run:
             parent = saved.parent_config
             self.parent = parent["configurable"]["checkpoint_id"] if parent else None
         self.base = self.live.id
+        self.here = self.where(self.base)
         self.stop = self.step + self.settings.limit + 1
 
     def where(self, checkpoint: str | None) -> dict[str, Any]:
         """The bare config of one of this thread's checkpoints."""
-        return place(self.settings.config, checkpoint)
+        if checkpoint is None:
+            return {"configurable": {**self.address}}
+        return {"configurable": {**self.address, "checkpoint_id": checkpoint}}
 
     def writer(self, chunk: Any) -> None:
         """Put a chunk into the custom stream, if somebody listens."""
@@ -147,8 +166,17 @@ class Run:
         }
         yield from self.show_both("checkpoints", "checkpoint", self.metadata["step"], payload)
 
-    def save(self, source: str) -> Script:
-        """Make the live state the next checkpoint; the step counts on."""
+    def read(self) -> Any:
+        """The values that this run shows."""
+        return self.live.read(self.keys)
+
+    def saved(self, source: str) -> Script:
+        """`save` as a script."""
+        if (request := self.save(source)) is not None:
+            yield request
+
+    def save(self, source: str) -> Save | None:
+        """Make the live state the next checkpoint and count the step; the request to store it."""
         live, step = self.live, self.step
         self.metadata = {"source": source, "step": step, "parents": {}, **self.user}
         self.pending = []
@@ -156,75 +184,76 @@ class Run:
         self.step = step + 1
         if not self.identified:
             live.changed.clear()
-            return
-        previous = live.id
-        live.id = checkpoint_id(step, previous)
+            return None
+        previous, here = live.id, self.here
+        live.id, time = stamp(step, previous)
+        self.here = self.where(live.id)
         if self.saver is None:
-            return
-        if self.settings.durability == "exit":
+            return None
+        if self.deferring:
             self.deferred = True
+            self.time = time
             self.kept = []
-            return
+            return None
         self.parent = previous
-        yield self._save_request(previous)
+        return self._save_request(here, time)
 
-    def _save_request(self, parent: str | None) -> Save:
+    def _save_request(self, parent: dict[str, Any], time: str) -> Save:
         live = self.live
         versions = live.versions
         new = {name: versions[name] for name in live.changed}
         live.changed = {}
-        saver = self.saver
-        partial = getattr(saver, "partial_values", False)
+        partial = self.partial
         checkpoint = {
             "v": 4,
-            "ts": datetime.now(UTC).isoformat(),
+            "ts": time,
             "id": live.id,
             "channel_values": live.saved_values(new if partial else versions),
             "channel_versions": versions if partial else dict(versions),
-            "versions_seen": live.seen,
+            "versions_seen": live.seen if partial else {k: dict(v) for k, v in live.seen.items()},
             "updated_channels": None if live.updated is None else sorted(live.updated),
         }
-        return Save(self.where(parent), checkpoint, self.metadata, new)
+        return Save(parent, checkpoint, self.metadata, new)
 
-    def save_writes(self, writes: list[Any], task_id: str, path: str) -> Script:
-        """Store pending writes under the current checkpoint."""
-        if self.saver is None:
-            return
-        request = SaveWrites(self.where(self.live.id), writes, task_id, path)
-        if self.settings.durability == "exit":
-            self.kept.append(request)
-        else:
-            yield request
+    def keep(self, writes: Sequence[Any], task_id: str, path: str) -> SaveWrites | None:
+        """The request that stores pending writes under the current checkpoint, if it is due now."""
+        request = SaveWrites(self.here, writes, task_id, path)
+        if not self.deferring:
+            return request
+        self.kept.append(request)
+        return None
 
     def flush(self) -> Script:
         """With durability ``exit``: save the last checkpoint and its pending writes now."""
         if self.deferred:
             self.deferred = False
-            yield self._save_request(self.base)
+            yield self._save_request(self.where(self.base), self.time)
         for request in self.kept:
             yield request
         self.kept = []
 
-    def commit(self, task: Task) -> Script:
-        """A task has ended: store what it left, then show it."""
-        writes: list[Any] = list(task.special)
-        if task.outcome == "done":
-            writes += task.writes or [(NO_WRITES, None)]
-        else:
-            writes += task.writes
-        if writes:
-            yield from self.save_writes(writes, task.id if self.saver else "", task.path_text)
+    def commit(self, task: Task) -> SaveWrites | None:
+        """The request that stores what an ended task left, if there is a saver."""
+        if self.saver is None:
+            return None
+        writes: Sequence[Any] = task.writes
+        if task.outcome == "done" and not writes:
+            writes = _NOTHING
+        if task.special:
+            writes = [*task.special, *writes]
+        return self.keep(writes, task.id, task.path_text) if writes else None
+
+    def show_end(self, task: Task) -> Script:
+        """The events that tell that a task has ended."""
         if task.node.hidden:
             return
-        keys = self.keys
         if task.outcome == "done" and self.updates:
-            yield self.show("updates", {task.name: events.shown_writes(task.writes, keys)})
+            yield self.show("updates", {task.name: events.shown_writes(task.writes, self.keys)})
         elif task.outcome == "interrupt":
             yield from self._show_interrupt(task)
         if self.tasks:
-            yield from self.show_both(
-                "tasks", "task_result", self.step, events.task_ended(task, keys)
-            )
+            payload = events.task_ended(task, self.keys)
+            yield from self.show_both("tasks", "task_result", self.step, payload)
 
     def _show_interrupt(self, task: Task) -> Script:
         for one in task.interrupts:

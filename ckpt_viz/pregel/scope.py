@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from ckpt_viz.constants import RESUME
 from ckpt_viz.errors import GraphInterrupt
@@ -23,24 +23,40 @@ class Answers:
         self.by_id: dict[str, Any] = {}
 
 
+class Surroundings(Protocol):
+    """What a scope needs of its run."""
+
+    answers: Answers
+    settings: Settings
+    store: Any
+
+    def writer(self, chunk: Any) -> None:
+        """Put a chunk into the custom stream."""
+
+
 class TaskScope:
     """What `ckpt_viz.types.scope` holds while a node runs. Everything is made on demand."""
 
-    __slots__ = ("answers", "asked", "settings", "store", "task", "writer")
+    __slots__ = ("asked", "run", "task")
 
-    def __init__(
-        self, task: Task, settings: Settings, answers: Answers, store: Any, writer: StreamWriter
-    ) -> None:
+    def __init__(self, task: Task, run: Surroundings) -> None:
         self.task = task
-        self.settings = settings
-        self.answers = answers
-        self.store = store
-        self.writer = writer
+        self.run = run
         self.asked = 0
+
+    @property
+    def store(self) -> Any:
+        """The graph's store."""
+        return self.run.store
+
+    @property
+    def writer(self) -> StreamWriter:
+        """Puts a chunk into the custom stream."""
+        return self.run.writer
 
     def ask(self, value: Any) -> Any:
         """Answer the task's next question, or stop the task with it."""
-        task, answers = self.task, self.answers
+        task, answers = self.task, self.run.answers
         index = self.asked
         self.asked += 1
         if index < len(task.resumes):
@@ -66,7 +82,7 @@ class TaskScope:
     @property
     def config(self) -> dict[str, Any]:
         """The config that a node with a ``config`` parameter gets."""
-        task, base = self.task, self.settings.config
+        task, base = self.task, self.run.settings.config
         return {
             **base,
             "configurable": {**base["configurable"], "checkpoint_ns": task.ns},
@@ -84,7 +100,7 @@ class TaskScope:
     @property
     def runtime(self) -> Runtime[Any]:
         """The record that a node with a ``runtime`` parameter gets."""
-        return Runtime(self.settings.context, self.store, self.writer)
+        return Runtime(self.run.settings.context, self.store, self.writer)
 
     def arguments(self, wants: tuple[str, ...]) -> dict[str, Any]:
         """The keyword arguments that a node asked for by name."""

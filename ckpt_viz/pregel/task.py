@@ -73,6 +73,8 @@ class Task:
     @property
     def path_text(self) -> str:
         """The form of the path that savers keep and order by."""
+        if self.path[0] == PULL:
+            return f"~{PULL}, {self.name}"
         return path_text(self.path)
 
 

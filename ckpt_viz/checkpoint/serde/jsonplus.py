@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+from ormsgpack import packb
+
 from ckpt_viz.checkpoint.serde import registry
 from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.checkpoint.serde.decode import unpack, unpacker
@@ -96,6 +98,11 @@ class JsonPlusSerializer:
         if obj is None:
             return NULL
         cls = type(obj)
+        if cls is int or cls is str or cls is bool:
+            try:
+                return "msgpack", packb(obj)
+            except TypeError:  # beyond 64 bits, or half a surrogate pair
+                return "msgpack", pack(obj)
         if cls is bytes:
             return "bytes", obj
         if cls is bytearray:

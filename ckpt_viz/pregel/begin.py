@@ -1,0 +1,148 @@
+"""Beginning a run: load the checkpoint, take up the Command or the input."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ckpt_viz.constants import INPUT, INTERRUPT, NULL_TASK_ID, RESUME, START, TASKS
+from ckpt_viz.errors import CheckpointNotFoundError, InvalidUpdateError
+from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
+from ckpt_viz.pregel.entry import answers_of, entry_of
+from ckpt_viz.pregel.pending import caller_writes, open_interrupts
+from ckpt_viz.pregel.requests import Load
+from ckpt_viz.pregel.run import Run, Script
+from ckpt_viz.pregel.settings import place, thread_of
+from ckpt_viz.types import Command, Send
+
+
+def _load(run: Run) -> Script:
+    """The checkpoint to start from; tells whether it was addressed, and is the newest."""
+    if run.saver is None:
+        return False, True
+    config = run.settings.config
+    thread_of(config, "run")
+    wanted = config["configurable"].get("checkpoint_id")
+    saved = yield Load(place(config, wanted))
+    newest = True
+    if wanted is not None:
+        if saved is None:
+            raise CheckpointNotFoundError(
+                f"Thread {config['configurable']['thread_id']!r} has no checkpoint {wanted!r}. "
+                "Take an id from get_state_history(config)."
+            )
+        head = yield Load(place(config, None))
+        newest = head.checkpoint["id"] == wanted
+    if saved is not None:
+        run.open(saved)
+    return wanted is not None, newest
+
+
+def begin_steps(run: Run, value: Any) -> Script:
+    """Take up a checkpoint and the input. True if finished tasks of the first step run again."""
+    if isinstance(value, Command) and value.answers and run.saver is None:
+        raise RuntimeError("Cannot use Command(resume=...) without checkpointer")
+    addressed, newest = yield from _load(run)
+    live = run.live
+    entry = entry_of(value, addressed, newest, bool(live.versions), run.metadata.get("source", ""))
+    if RESUME in entry.dropped:
+        run.pending = [w for w in run.pending if w[1] != RESUME]
+    run.answers.single = [v for t, c, v in run.pending if t == NULL_TASK_ID and c == RESUME][-1:]
+    if isinstance(value, Command):
+        yield from _take_command(run, value)
+    on_hand = caller_writes(run.pending)
+    if on_hand:
+        apply_writes(live, [Writes(INPUT, (), on_hand)], run.next_version)
+        live.updated = None
+    if entry.resuming:
+        live.seen[INTERRUPT] = dict(live.versions)
+        if entry.forking:
+            yield from _fork(run, newest)
+        if run.values:
+            yield run.show("values", run.read())
+        return entry.replaying
+    yield from _take_input(run, value)
+    return entry.replaying
+
+
+def _fork(run: Run, newest: bool) -> Script:
+    """Begin a branch of its own; at a finished head there is nothing to branch."""
+    tasks = prepare_next_tasks(run.live, run.step)
+    if not tasks and newest:
+        return
+    if not tasks:
+        warnings.warn(
+            f"Checkpoint {run.live.id} has no next node: the replay runs nothing and only makes "
+            "it the head again.",
+            stacklevel=2,
+        )
+    run.live.updated = None
+    yield from run.saved("fork")
+
+
+def _take_command(run: Run, command: Command[Any]) -> Script:
+    """A Command as input: its answer, and its update and goto as writes of the caller."""
+    if command.graph is not None:
+        raise InvalidUpdateError("There is no parent graph")
+    writes: list[tuple[str, Any]] = []
+    if command.answers:
+        tasks = prepare_next_tasks(run.live, run.step)
+        has_next = bool(tasks) or bool(command.update) or bool(command.goto_list())
+        asked = open_interrupts(run.pending)
+        by_id = answers_of(command.resume, run.pending, has_next)
+        if by_id is None:
+            if not asked:
+                warnings.warn(
+                    "No interrupt is open: the answer of Command(resume=…) was not used; the run "
+                    "goes on.",
+                    stacklevel=2,
+                )
+            run.answers.single = [command.resume]
+            writes.append((RESUME, command.resume))
+        else:
+            run.answers.by_id = by_id
+    # Earlier writes of the caller stay: one task's writes are stored as one list.
+    writes += [*caller_writes(run.pending), *command_writes(run, command)]
+    if writes:
+        if run.live.id is not None and (request := run.keep(writes, NULL_TASK_ID, "")):
+            yield request
+        run.pending = [w for w in run.pending if w[0] != NULL_TASK_ID]
+        run.pending += [(NULL_TASK_ID, c, v) for c, v in writes]
+
+
+def command_writes(run: Run, command: Command[Any]) -> list[tuple[str, Any]]:
+    """The goto and update of a caller's Command."""
+    writes: list[tuple[str, Any]] = []
+    for target in command.goto_list():
+        if isinstance(target, Send):
+            writes.append((TASKS, target))
+        else:
+            writes.append((f"branch:to:{target}", START))
+    update = command.update
+    if update is not None:
+        pairs = update.items() if isinstance(update, dict) else update
+        writes += list(pairs)
+    return writes
+
+
+def _take_input(run: Run, value: Any) -> Script:
+    """New input: the tasks that waited are dropped, and the input becomes a checkpoint."""
+    _check_input(run, value)
+    live = run.live
+    dropped = prepare_next_tasks(live, run.step)
+    taken = Writes(INPUT, (), [(START, value)])
+    apply_writes(live, [*dropped, taken], run.next_version)
+    yield from run.saved("input")
+
+
+def _check_input(run: Run, value: Any) -> None:
+    """Input that no channel takes is an error, before anything is saved."""
+    keys = run.program.output_channels
+    if not isinstance(value, dict) or not value or isinstance(keys, str):
+        return
+    known = [k for k in run.program.channels if not k.startswith(("branch:", "join:", "__"))]
+    if not any(key in run.program.channels for key in value):
+        raise InvalidUpdateError(
+            f"The input has no key that the graph knows: {sorted(map(str, value))}. "
+            f"Known: {sorted(known)}."
+        )
