@@ -35,10 +35,12 @@ def stamp(step: int, parent: str | None = None) -> tuple[str, str]:
         if parent is not None and parent != _last_id:
             tick = max(tick, tick_of(parent) + 1)
         _last_tick = tick
-        text = f"{tick:015x}"
-        _last_id = id_ = (
-            f"{text[:8]}-{text[8:12]}-6{text[12:]}-{step & 0x3FFF | 0x8000:04x}"
-            f"-{getrandbits(48):012x}"
+        _last_id = id_ = "%08x-%04x-6%03x-%04x-%012x" % (  # noqa: UP031 - the quickest form
+            tick >> 28,
+            tick >> 12 & 0xFFFF,
+            tick & 0xFFF,
+            step & 0x3FFF | 0x8000,
+            getrandbits(48),
         )
         seconds, rest = divmod(now, 1_000_000_000)
         known, prefix = _second

@@ -46,7 +46,7 @@ class Interrupt:
 _UNSET: Any = object()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, init=False)
+@dataclass(frozen=True, kw_only=True, slots=True, init=False, repr=False)
 class Command(Generic[N]):
     """Steers a graph: update the state, go to nodes, or answer an interrupt.
 
@@ -75,6 +75,11 @@ class Command(Generic[N]):
         fill(self, "resume", None if resume is _UNSET else resume)
         fill(self, "goto", goto)
         fill(self, "answers", resume is not _UNSET)
+
+    def __repr__(self) -> str:
+        said = [("graph", self.graph), ("update", self.update), ("goto", self.goto)]
+        told = [f"{k}={v!r}" for k, v in said if v is not None and v != ()]
+        return f"Command({', '.join([*told, f'resume={self.resume!r}'] if self.answers else told)})"
 
     PARENT: ClassVar[Literal["__parent__"]] = "__parent__"
 
@@ -157,6 +162,9 @@ class Scope(Protocol):
     @property
     def runtime(self) -> Any:
         """All of it in one record."""
+
+    def arguments(self, wants: tuple[str, ...]) -> dict[str, Any]:
+        """The keyword arguments that a node or router asked for by name."""
 
 
 scope: ContextVar[Scope] = ContextVar("ckpt_viz_scope")

@@ -51,7 +51,7 @@ class BinaryOperatorAggregate(BaseChannel):
         if not values:
             return False
         for value in values:
-            if type(value) is Overwrite:
+            if _replaces(value):
                 return self._overwrite(values)
         start = 0
         if self.value is MISSING:
@@ -62,11 +62,18 @@ class BinaryOperatorAggregate(BaseChannel):
 
     def _overwrite(self, values: list[Any]) -> bool:
         """One `Overwrite` wins the step; plain values beside it are dropped."""
-        found = [v for v in values if type(v) is Overwrite]
+        found = [v for v in values if _replaces(v)]
         if len(found) > 1:
             raise InvalidUpdateError(
                 "Can receive only one Overwrite value per super-step.\n"
                 f"Channel {self.key!r} got {len(found)}."
             )
-        self.value = found[0].value
+        first = found[0]
+        self.value = first.value if isinstance(first, Overwrite) else first["__overwrite__"]
         return True
+
+
+def _replaces(value: Any) -> bool:
+    """Whether a write is an Overwrite, or its form in JSON: ``{"__overwrite__": value}``."""
+    kind = value.__class__
+    return kind is Overwrite or (kind is dict and len(value) == 1 and "__overwrite__" in value)

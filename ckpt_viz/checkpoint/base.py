@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from random import random
+from random import getrandbits
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
@@ -46,6 +46,8 @@ class BaseCheckpointSaver:
 
     partial_values: ClassVar[bool] = False
     """Whether `put` needs only the values of ``new_versions``, and copies the maps it is given."""
+    never_blocks: ClassVar[bool] = False
+    """Whether the sync methods are quick enough to be called from an event loop as they are."""
 
     def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
         self.serde: SerializerProtocol = serde if serde is not None else JsonPlusSerializer()
@@ -154,11 +156,11 @@ class BaseCheckpointSaver:
         """
         if current is None:
             number = 0
-        elif isinstance(current, int):
-            number = current
+        elif isinstance(current, str):
+            number = int(current[:32]) if current[32:33] == "." else int(current.partition(".")[0])
         else:
-            number = int(current.partition(".")[0])
-        return f"{number + 1:032}.{random():016}"
+            number = int(current)
+        return f"{str(number + 1).zfill(32)}.0.{getrandbits(53)}"
 
     def with_allowlist(self: Self, allowed: Iterable[Any]) -> Self:
         """The same saver, whose serializer may load these classes as well."""

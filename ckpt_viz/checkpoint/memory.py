@@ -42,6 +42,7 @@ class InMemorySaver(BaseCheckpointSaver):
     """
 
     partial_values = True
+    never_blocks = True
 
     __slots__ = ("_heads",)  # not in __dict__, which shows what is documented and no more
 

@@ -95,7 +95,7 @@ class StateGraph:
             ValueError: the name is taken, reserved or has a reserved character.
         """
         if not isinstance(node, str):
-            action, node = node, getattr(node, "__name__", type(node).__name__)
+            action, node = node, _name_of(node)
         if action is None:
             raise ValueError(f"Node `{node}` has no action: pass a function.")
         if node in (START, END):
@@ -160,14 +160,18 @@ class StateGraph:
             hinted = _literals(_hints_of(path).get("return"))
             path_map = {target: target for target in hinted} or None
         call, is_async = _callable_of(path)
-        self.branches.setdefault(source, {})[name] = Branch(name, call, path_map, is_async)
+        self.branches.setdefault(source, {})[name] = Branch(
+            name, call, path_map, is_async, _wants_of(path)
+        )
         return self
 
     def add_sequence(self, nodes: Sequence[Any]) -> Self:
         """Add nodes one after the other; each is a function or a ``(name, function)`` pair."""
+        if not nodes:
+            raise ValueError("Sequence requires at least one node.")
         last = None
         for one in nodes:
-            name, action = one if isinstance(one, tuple) else (one.__name__, one)
+            name, action = one if isinstance(one, tuple) else (_name_of(one), one)
             self.add_node(name, action)
             if last is not None:
                 self.add_edge(last, name)
@@ -300,6 +304,7 @@ class StateGraph:
             coercer(spec.input_schema),
             metadata=spec.metadata,
             has_routers=bool(branches),
+            async_router=any(b.is_async for b in (branches or {}).values()),
             func=spec.func,
         )
 
@@ -326,6 +331,11 @@ class CompiledStateGraph(Pregel):
     def __init__(self, program: Program, *, builder: StateGraph, **options: Any) -> None:
         super().__init__(program, **options)
         self.builder = builder
+        self.context_schema = builder.context_schema
+
+
+def _name_of(action: Any) -> str:
+    return str(getattr(action, "__name__", None) or type(action).__name__)
 
 
 def _one(keys: tuple[str, ...]) -> str | tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from ckpt_viz.constants import END, ROOT, START, TASKS
 from ckpt_viz.errors import InvalidUpdateError, ParentCommand
 from ckpt_viz.pregel.program import Write
-from ckpt_viz.types import Command, Send
+from ckpt_viz.types import Command, Send, scope
 
 
 def value_writes(output: Any, keys: frozenset[str]) -> list[Write]:
@@ -46,7 +46,13 @@ def _fields(output: Any) -> dict[str, Any] | None:
         return {f.name: getattr(output, f.name) for f in dataclasses.fields(output)}
     chosen = getattr(output, "model_fields_set", None)
     if chosen is not None:
-        return {k: getattr(output, k) for k in type(output).model_fields if k in chosen}
+        fields = type(output).model_fields
+        values = {k: getattr(output, k) for k in fields}
+        return {
+            k: v
+            for k, v in values.items()
+            if v is not None or k in chosen or fields[k].default is not None
+        }
     return None
 
 
@@ -96,6 +102,13 @@ class Branch:
     router: Callable[..., Any]
     path_map: dict[Any, str] | None
     is_async: bool
+    wants: tuple[str, ...] = ()
+
+    def ask(self, state: Any) -> Any:
+        """The router's answer, or what to await for it."""
+        if not self.wants:
+            return self.router(state)
+        return self.router(state, **scope.get().arguments(self.wants))
 
     def targets(self, answer: Any) -> list[Any]:
         """The nodes and Sends of a router's answer.
@@ -137,7 +150,7 @@ class Writing:
         writes = self.plain(output, read)
         mine = list(writes)
         for position, branch in enumerate(self.branches):
-            answer = branch.router(read(mine))
+            answer = branch.ask(read(mine))
             if answer.__class__ is str:
                 path_map = branch.path_map
                 target = answer if path_map is None else path_map[answer]
@@ -154,7 +167,7 @@ class Writing:
         self, writes: list[Write], mine: list[Write], answer: Any, position: int, read: Any
     ) -> list[Write]:
         for branch in self.branches[position:]:
-            given = answer if branch is self.branches[position] else branch.router(read(mine))
+            given = answer if branch is self.branches[position] else branch.ask(read(mine))
             given = await given if inspect.isawaitable(given) else given
             for target in branch.targets(given):
                 writes += target_writes(target, self.names)

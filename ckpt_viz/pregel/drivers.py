@@ -7,18 +7,18 @@ A single ready task runs in the caller's thread; several run on the run's own po
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from collections.abc import AsyncIterator, Generator, Iterator
+from contextvars import Context, copy_context
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
+from ckpt_viz.checkpoint.base import BaseCheckpointSaver
 from ckpt_viz.pregel.execute import arun_task, is_coroutine_task, run_task
 from ckpt_viz.pregel.requests import Emit, History, Load, Next, RunOne, Save, SaveWrites, Start
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.task import Task
-
-MAX_WORKERS = 32
+from ckpt_viz.pregel.workers import Workers
 
 
 class _Chunk:
@@ -35,46 +35,48 @@ class _Sync:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.saver = run.saver
-        self.pool: ThreadPoolExecutor | None = None
+        self.saver = saver = run.saver
+        self.workers: Workers | None = None
         self.done: SimpleQueue[Any] = SimpleQueue()
-        self.futures: list[Any] = []
         self.left = 0
         run.post = lambda chunk: self.done.put(_Chunk(chunk))
         self.table: dict[type, Any] = {
-            Load: lambda r: self.saver.get_tuple(r.config),
-            Save: lambda r: self.saver.put(r.config, r.checkpoint, r.metadata, r.versions),
-            SaveWrites: lambda r: self.saver.put_writes(r.config, r.writes, r.task_id, r.path),
-            RunOne: lambda r: run_task(run, r.task),
+            Load: lambda r: saver.get_tuple(r.config),
+            Save: lambda r: saver.put(r.config, r.checkpoint, r.metadata, r.versions),
+            SaveWrites: lambda r: saver.put_writes(r.config, r.writes, r.task_id, r.path),
+            RunOne: lambda r: run_task(run, r.task, copy_context()),
             Start: self.start,
-            History: lambda r: self.saver.list(
+            History: lambda r: saver.list(
                 r.config, filter=r.filter, before=r.before, limit=r.limit
             ),
         }
 
     def start(self, request: Start) -> None:
-        tasks = request.tasks
-        if self.pool is None:
-            limit = self.run.settings.config.get("max_concurrency") or MAX_WORKERS
-            self.pool = ThreadPoolExecutor(limit, thread_name_prefix="ckpt_viz")
-        self.left = len(tasks)
-        self.futures = [
-            (self.pool.submit(copy_context().run, self._work, task), task) for task in tasks
-        ]
+        if self.workers is None:
+            self.workers = Workers(self.run.settings.config.get("max_concurrency"))
+        self.left = len(request.tasks)
+        self.workers.start([partial(self._work, t, copy_context()) for t in request.tasks])
 
-    def _work(self, task: Task) -> None:
-        run_task(self.run, task)
+    def _work(self, task: Task, context: Context) -> None:
+        run_task(self.run, task, context)
         self.done.put(task)
 
-    def cancel(self) -> None:
-        for future, _ in self.futures:
-            if future.cancel():
-                self.left -= 1
-        self.futures = []
+    def next(self, request: Next) -> Any:
+        """The next ended task or custom chunk; None when all has been told.
+
+        ``cancel``: what no thread has begun never runs; what runs is waited for, its writes kept.
+        """
+        if request.cancel and self.workers is not None:
+            self.left -= self.workers.drop()
+        if not self.left and self.done.empty():
+            return None
+        item = self.done.get()
+        self.left -= item.__class__ is Task
+        return item
 
     def close(self) -> None:
-        if self.pool is not None:
-            self.pool.shutdown(wait=True, cancel_futures=True)
+        if self.workers is not None:
+            self.workers.close(wait=True)
 
 
 def drive(run: Run, script: Script) -> Iterator[Any]:
@@ -93,19 +95,8 @@ def drive(run: Run, script: Script) -> Iterator[Any]:
             if kind is Emit:
                 yield request.chunk
             elif kind is Next:
-                if request.cancel and own.futures:
-                    own.cancel()
-                while own.left:
-                    item = own.done.get()
-                    if item.__class__ is _Chunk:
-                        yield item.value
-                        continue
-                    own.left -= 1
-                    answer = item
-                    break
-                else:
-                    while not own.done.empty():
-                        yield own.done.get().value
+                while (answer := own.next(request)).__class__ is _Chunk:
+                    yield answer.value
             else:
                 try:
                     answer = own.table[kind](request)
@@ -118,21 +109,22 @@ def drive(run: Run, script: Script) -> Iterator[Any]:
 
 
 class _Async:
-    """Answers requests on the running loop."""
+    """Answers requests on the running loop. Sync nodes run on the run's threads."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.saver = run.saver
+        self.saver = saver = run.saver
         self.loop = asyncio.get_running_loop()
-        self.pool: ThreadPoolExecutor | None = None
+        self.workers: Workers | None = None
         self.done: asyncio.Queue[Any] = asyncio.Queue()
         self.tasks: list[asyncio.Task[None]] = []
         self.left = 0
         run.post = self.post
+        put, put_writes = _async_puts(saver)
         self.table: dict[type, Any] = {
-            Load: lambda r: self.saver.aget_tuple(r.config),
-            Save: lambda r: self.saver.aput(r.config, r.checkpoint, r.metadata, r.versions),
-            SaveWrites: lambda r: self.saver.aput_writes(r.config, r.writes, r.task_id, r.path),
+            Load: lambda r: saver.aget_tuple(r.config),
+            Save: lambda r: put(r.config, r.checkpoint, r.metadata, r.versions),
+            SaveWrites: lambda r: put_writes(r.config, r.writes, r.task_id, r.path),
             RunOne: self.one,
             Start: self.start,
             History: self.history,
@@ -140,67 +132,133 @@ class _Async:
 
     def post(self, chunk: Any) -> None:
         """Take a custom chunk, from the loop or from a thread."""
+        self._put(_Chunk(chunk))
+
+    def _put(self, item: Any) -> None:
         try:
             here = asyncio.get_running_loop()
         except RuntimeError:
             here = None
         if here is self.loop:
-            self.done.put_nowait(_Chunk(chunk))
+            self.done.put_nowait(item)
         else:
-            self.loop.call_soon_threadsafe(self.done.put_nowait, _Chunk(chunk))
+            self.loop.call_soon_threadsafe(self.done.put_nowait, item)
 
-    async def in_thread(self, call: Any, *args: Any) -> Any:
-        """Run a sync node on the run's pool, in a copy of this context."""
-        if self.pool is None:
-            limit = self.run.settings.config.get("max_concurrency") or MAX_WORKERS
-            self.pool = ThreadPoolExecutor(limit, thread_name_prefix="ckpt_viz")
-        return await self.loop.run_in_executor(self.pool, copy_context().run, call, *args)
+    def _in_threads(self, jobs: list[Any]) -> None:
+        if self.workers is None:
+            self.workers = Workers(self.run.settings.config.get("max_concurrency"))
+        self.workers.start(jobs)
+
+    def _work(self, task: Task, context: Context) -> None:
+        run_task(self.run, task, context)
+        self._put(task)
+
+    def _work_alone(self, task: Task, context: Context, ended: asyncio.Future[None]) -> None:
+        run_task(self.run, task, context)
+        self.loop.call_soon_threadsafe(_end, ended)
 
     async def history(self, request: History) -> list[Any]:
         r = request
         found = self.saver.alist(r.config, filter=r.filter, before=r.before, limit=r.limit)
         return [item async for item in found]
 
-    async def one(self, request: RunOne) -> None:
-        await arun_task(self.run, request.task, self.in_thread)
-        if is_coroutine_task(request.task):
-            await asyncio.sleep(0)
+    def one(self, request: RunOne) -> Any:
+        """What to await for a single task."""
+        task = request.task
+        return arun_task(self.run, task) if is_coroutine_task(task) else self._alone(task)
+
+    async def _alone(self, task: Task) -> None:
+        ended: asyncio.Future[None] = self.loop.create_future()
+        self._in_threads([partial(self._work_alone, task, copy_context(), ended)])
+        await ended
 
     async def start(self, request: Start) -> None:
         limit = self.run.settings.config.get("max_concurrency")
         gate = asyncio.Semaphore(limit) if limit else None
         self.left = len(request.tasks)
-        self.tasks = [asyncio.create_task(self._work(t, gate)) for t in request.tasks]
+        here = [t for t in request.tasks if is_coroutine_task(t)]
+        self.tasks = [asyncio.create_task(self._await(t, gate)) for t in here]
+        jobs = [
+            partial(self._work, t, copy_context())
+            for t in request.tasks
+            if not is_coroutine_task(t)
+        ]
+        if jobs:
+            self._in_threads(jobs)
 
-    async def _work(self, task: Task, gate: asyncio.Semaphore | None) -> None:
+    async def _await(self, task: Task, gate: asyncio.Semaphore | None) -> None:
         if gate is None:
-            await arun_task(self.run, task, self.in_thread)
+            await arun_task(self.run, task)
         else:
             async with gate:
-                await arun_task(self.run, task, self.in_thread)
+                await arun_task(self.run, task)
         self.done.put_nowait(task)
+
+    async def next(self, request: Next) -> Any:
+        """As the other driver's."""
+        if request.cancel:
+            await self.cancel()
+        if not self.left and self.done.empty():
+            return None
+        item = await self.done.get()
+        self.left -= item.__class__ is Task
+        return item
 
     async def cancel(self) -> None:
         """Cancel what still runs; a cancelled sibling leaves no trace of its own."""
+        if self.workers is not None:
+            self.left -= self.workers.drop()
+        if not self.tasks:
+            return
         for one in self.tasks:
             one.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
+        ended = sum(one.cancelled() for one in self.tasks)
+        self.left -= ended
         self.tasks = []
         kept = []
         while not self.done.empty():
             item = self.done.get_nowait()
-            cancelled = isinstance(item, Task) and isinstance(item.error, asyncio.CancelledError)
-            if not cancelled:
+            if isinstance(item, Task) and isinstance(item.error, asyncio.CancelledError):
+                self.left -= 1
+            else:
                 kept.append(item)
-        self.left = sum(isinstance(item, Task) for item in kept)
         for item in kept:
             self.done.put_nowait(item)
 
     async def close(self) -> None:
         for one in self.tasks:
             one.cancel()
-        if self.pool is not None:
-            self.pool.shutdown(wait=False, cancel_futures=True)
+        if self.workers is not None:
+            self.workers.close(wait=False)
+
+
+def _async_puts(saver: Any) -> tuple[Any, Any]:
+    """How to save from the loop: a saver that never blocks is called as it is."""
+    if saver is None:
+        return None, None
+    base, kind = BaseCheckpointSaver, type(saver)
+    plain = kind.aput is base.aput and kind.aput_writes is base.aput_writes
+    if plain and saver.never_blocks:
+        return saver.put, saver.put_writes
+    return saver.aput, saver.aput_writes
+
+
+class _Turn:
+    """Lets the loop run everything else once: ``asyncio.sleep(0)`` without its coroutine."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+
+
+_TURN = _Turn()
+
+
+def _end(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
@@ -219,22 +277,15 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
             if kind is Emit:
                 yield request.chunk
             elif kind is Next:
-                if request.cancel and own.tasks:
-                    await own.cancel()
-                while own.left:
-                    item = await own.done.get()
-                    if item.__class__ is _Chunk:
-                        yield item.value
-                        continue
-                    own.left -= 1
-                    answer = item
-                    break
-                else:
-                    while not own.done.empty():
-                        yield own.done.get_nowait().value
+                while (answer := await own.next(request)).__class__ is _Chunk:
+                    yield answer.value
             else:
                 try:
-                    answer = await own.table[kind](request)
+                    answer = own.table[kind](request)
+                    if hasattr(answer, "__await__"):
+                        answer = await answer
+                    if kind is RunOne:
+                        await _TURN  # nodes that never suspend must not starve the loop
                 except Exception as failure:  # noqa: BLE001 - thrown into the script, which decides
                     error = failure
     finally:
@@ -277,7 +328,9 @@ async def afinish(run: Run, script: Script) -> Any:
                 return stop.value
             answer, error = None, None
             try:
-                answer = await own.table[request.__class__](request)
+                answer = own.table[request.__class__](request)
+                if hasattr(answer, "__await__"):
+                    answer = await answer
             except Exception as failure:  # noqa: BLE001 - thrown into the script, which decides
                 error = failure
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextvars import copy_context
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid5
@@ -16,8 +17,9 @@ from ckpt_viz.pregel.pending import caller_writes, hand_back
 from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.requests import Load, SaveWrites
 from ckpt_viz.pregel.run import Run, Script
+from ckpt_viz.pregel.scope import TaskScope
 from ckpt_viz.pregel.task import Task
-from ckpt_viz.types import StateUpdate
+from ckpt_viz.types import StateUpdate, scope
 
 _ENGINE_METADATA = frozenset({"source", "step", "parents"})
 
@@ -114,8 +116,19 @@ def _keep_writes(run: Run, tasks: Sequence[Task]) -> Script:
 
 def _writes_as(run: Run, task: Task, values: Any) -> list[tuple[str, Any]]:
     """What the node's writers and routers make of the values; the node itself does not run."""
-    task_writes: list[tuple[str, Any]] = task.node.write(values, partial(fresh_read, run, task))
-    return task_writes
+
+    def write() -> list[tuple[str, Any]]:
+        scope.set(TaskScope(task, run))
+        return task.node.write(values, partial(fresh_read, run, task))
+
+    writes = copy_context().run(write)
+    if writes.__class__ is not list:
+        writes.close()  # type: ignore[attr-defined]
+        raise TypeError(
+            f"A router after node {task.name!r} is async, and an update runs it now: make it a "
+            "plain function, or update as another node."
+        )
+    return writes
 
 
 def _node_of(run: Run, as_node: str | None, values: Any) -> str:

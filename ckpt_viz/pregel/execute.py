@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Coroutine
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from functools import partial
 from typing import Any
 
@@ -70,11 +70,11 @@ def _settle(task: Task, error: BaseException) -> None:
         task.error = error
 
 
-def run_task(run: Run, task: Task) -> None:
+def run_task(run: Run, task: Task, context: Context) -> None:
     """Run a task to its outcome; whatever it raises becomes part of the task."""
     task.special = []
     try:
-        copy_context().run(_call, run, task)
+        context.run(_call, run, task)
         task.outcome = "done"
     except BaseException as error:  # noqa: BLE001 - a worker reports everything to its driver
         _settle(task, error)
@@ -121,23 +121,15 @@ class _InContext:
 
 def is_coroutine_task(task: Task) -> bool:
     """Whether a task has to be awaited on the loop; others run in a thread."""
-    return task.node.is_async or task.node.hidden
+    node = task.node
+    return node.is_async or node.hidden or node.async_router
 
 
-async def arun_task(run: Run, task: Task, in_thread: Any) -> None:
-    """Like `run_task`; a sync node runs in a thread so that the loop stays free."""
+async def arun_task(run: Run, task: Task) -> None:
+    """Like `run_task`, awaiting the node."""
     task.special = []
     try:
-        if is_coroutine_task(task):
-            await _InContext(_acall(run, task))
-        elif task.node.has_routers:
-            await in_thread(_call_then_route, run, task)
-        else:
-            await in_thread(copy_context().run, _call, run, task)
+        await _InContext(_acall(run, task))
         task.outcome = "done"
     except BaseException as error:  # noqa: BLE001 - the driver decides what a failure stops
         _settle(task, error)
-
-
-def _call_then_route(run: Run, task: Task) -> None:
-    copy_context().run(_call, run, task)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ckpt_viz.constants import ERROR, INTERRUPT
-from ckpt_viz.errors import GraphRecursionError
+from ckpt_viz.errors import GraphBubbleUp, GraphRecursionError
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.begin import begin_steps
@@ -157,6 +157,8 @@ def _side_by_side(run: Run, todo: Sequence[Task]) -> Script:
 
 def _end(run: Run, task: Task) -> Sequence[Any]:
     """What is stored and shown when a task has ended."""
+    if task.outcome == "error" and isinstance(task.error, GraphBubbleUp):
+        return ()
     if task.outcome == "error":
         task.special.append((ERROR, repr(task.error)))
         task.error.add_note(f"During task with name '{task.name}' and id '{task.id}'")

@@ -52,6 +52,7 @@ class Pregel:
         self.name = name
         self.interrupt_before_nodes, self.interrupt_after_nodes = breaks
         self.config: dict[str, Any] = {}
+        self.context_schema: Any = None
         self._runs: dict[str, list[Run]] = {}
 
     @property
@@ -125,12 +126,18 @@ class Pregel:
             names(before or self.interrupt_before_nodes),
             names(after or self.interrupt_after_nodes),
             limit,
-            options.get("context"),
+            self._context(options.get("context")),
             bool(options.get("subgraphs")),
             self._keys(options, listed),
         )
         saver = merged["configurable"].get("__pregel_checkpointer", self.checkpointer)
         return Run(self.program, saver, self.store, settings)
+
+    def _context(self, given: Any) -> Any:
+        """The run's context; a dictionary becomes an instance of the context schema's class."""
+        schema = self.context_schema
+        structured = hasattr(schema, "__dataclass_fields__") or hasattr(schema, "model_fields")
+        return schema(**given) if structured and isinstance(given, dict) else given
 
     def _keys(self, options: dict[str, Any], modes: list[Any]) -> Any:
         """The channels that values and updates show: all of them in a stream, else the output."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ckpt_viz.channels import BaseChannel
+from ckpt_viz.channels import BaseChannel, UntrackedValue
 from ckpt_viz.constants import ROOT
 
 Write = tuple[str, Any]
@@ -32,6 +32,7 @@ class Node:
     hidden: bool = False
     metadata: dict[str, Any] | None = None
     has_routers: bool = False
+    async_router: bool = False
     func: Any = None
     consumable: tuple[str, ...] = ()
 
@@ -52,7 +53,7 @@ class Program:
     stream_channels: str | tuple[str, ...]
     triggered: dict[str, tuple[str, ...]] = field(init=False)
     late: tuple[str, ...] = field(init=False)
-    eager: tuple[str, ...] = field(init=False)
+    untracked: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         index: dict[str, list[str]] = {}
@@ -64,4 +65,5 @@ class Program:
             )
         self.triggered = {trigger: tuple(names) for trigger, names in index.items()}
         self.late = tuple(name for name, ch in self.channels.items() if ch.late)
-        self.eager = tuple(name for name, ch in self.channels.items() if ch.is_available())
+        kinds = self.channels.items()
+        self.untracked = frozenset(n for n, ch in kinds if isinstance(ch, UntrackedValue))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from ckpt_viz.constants import NO_WRITES
+from ckpt_viz.constants import NO_WRITES, TASKS
 from ckpt_viz.ids import stamp
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import NextVersion
@@ -16,6 +16,7 @@ from ckpt_viz.pregel.requests import Emit, Save, SaveWrites
 from ckpt_viz.pregel.scope import Answers
 from ckpt_viz.pregel.settings import Settings, place, user_metadata
 from ckpt_viz.pregel.task import Task
+from ckpt_viz.types import Send
 
 Script = Generator[Any, Any, Any]
 _NOTHING = [(NO_WRITES, None)]
@@ -239,9 +240,19 @@ class Run:
         writes: Sequence[Any] = task.writes
         if task.outcome == "done" and not writes:
             writes = _NOTHING
+        if self.program.untracked:
+            writes = [self._tracked(w) for w in writes if w[0] not in self.program.untracked]
         if task.special:
             writes = [*task.special, *writes]
         return self.keep(writes, task.id, task.path_text) if writes else None
+
+    def _tracked(self, write: Any) -> Any:
+        """A write without what must not be saved: a Send's argument loses untracked keys."""
+        channel, value = write
+        if channel == TASKS and isinstance(value, Send) and isinstance(value.arg, dict):
+            arg = {k: v for k, v in value.arg.items() if k not in self.program.untracked}
+            return channel, Send(value.node, arg)
+        return write
 
     def show_end(self, task: Task) -> Script:
         """The events that tell that a task has ended."""
