@@ -81,7 +81,7 @@ def task_ended(task: Task, keys: Keys) -> dict[str, Any]:
 
 def known_task(task: Task, keys: Keys) -> dict[str, Any]:
     """A task of a checkpoint event, with what pending writes tell of it."""
-    if task.outcome == "error":
+    if task.error is not None:
         return {"id": task.id, "name": task.name, "error": str(task.error), "state": None}
     payload: dict[str, Any] = {"id": task.id, "name": task.name}
     if task.outcome == "done":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import Any, Self
 
 from ckpt_viz.constants import INTERRUPT
-from ckpt_viz.pregel.drivers import adrive, afinish, drive, finish
+from ckpt_viz.pregel.drivers import drive, finish
 from ckpt_viz.pregel.edit import update_steps
 from ckpt_viz.pregel.history import history_steps, state_steps
 from ckpt_viz.pregel.loop import run_steps
@@ -23,6 +23,7 @@ from ckpt_viz.pregel.settings import (
     place,
     thread_of,
 )
+from ckpt_viz.pregel.workers import Workers
 from ckpt_viz.types import StateSnapshot, StateUpdate
 
 MODES = frozenset({"values", "updates", "checkpoints", "tasks", "debug", "custom"})
@@ -197,7 +198,7 @@ class Pregel:
         run = self._run(config, stream_mode, options)
         self._begin(run)
         try:
-            async for chunk in adrive(run, run_steps(run, input)):
+            async for chunk in _async().adrive(run, run_steps(run, input)):
                 yield chunk
         finally:
             self._end(run)
@@ -241,7 +242,7 @@ class Pregel:
         run = self._run(config, (), options)
         self._begin(run)
         try:
-            async for _ in adrive(run, run_steps(run, input)):
+            async for _ in _async().adrive(run, run_steps(run, input)):
                 pass
         finally:
             self._end(run)
@@ -250,19 +251,28 @@ class Pregel:
     def batch(self, inputs: Sequence[Any], config: Any = None, **options: Any) -> list[Any]:
         """Invoke on each input, side by side; the results in the inputs' order."""
         configs = _spread(config, len(inputs))
-        with ThreadPoolExecutor() as pool:
-            return list(
-                pool.map(
-                    lambda pair: self.invoke(pair[0], pair[1], **options),
-                    zip(inputs, configs, strict=True),
-                )
-            )
+        results: list[Any] = [None] * len(inputs)
+        failures: list[BaseException] = []
+
+        def call(index: int) -> None:
+            try:
+                results[index] = self.invoke(inputs[index], configs[index], **options)
+            except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
+                failures.append(error)
+
+        workers = Workers()
+        workers.start([partial(copy_context().run, call, index) for index in range(len(inputs))])
+        workers.close(wait=True)
+        if failures:
+            raise failures[0]
+        return results
 
     async def abatch(self, inputs: Sequence[Any], config: Any = None, **options: Any) -> list[Any]:
         """Like `batch`, awaiting."""
         configs = _spread(config, len(inputs))
         calls = [self.ainvoke(i, c, **options) for i, c in zip(inputs, configs, strict=True)]
-        return list(await asyncio.gather(*calls))
+        found: list[Any] = await _async().gather(calls)
+        return found
 
     # reading -----------------------------------------------------------------------------------
 
@@ -291,7 +301,7 @@ class Pregel:
 
     async def aget_state(self, config: Any, *, subgraphs: bool = False) -> StateSnapshot:
         """Like `get_state`, awaiting."""
-        found: StateSnapshot = await afinish(*self._state(config))
+        found: StateSnapshot = await _async().afinish(*self._state(config))
         return found._replace(config=config) if found.created_at is None else found
 
     def _history(self, config: Any, options: dict[str, Any]) -> tuple[Run, Any]:
@@ -310,7 +320,7 @@ class Pregel:
 
     async def aget_state_history(self, config: Any, **options: Any) -> AsyncIterator[StateSnapshot]:
         """Like `get_state_history`, awaiting."""
-        for snapshot in await afinish(*self._history(config, options)):
+        for snapshot in await _async().afinish(*self._history(config, options)):
             yield snapshot
 
     # editing -----------------------------------------------------------------------------------
@@ -338,7 +348,7 @@ class Pregel:
         self, config: Any, values: Any, as_node: str | None = None, task_id: str | None = None
     ) -> dict[str, Any]:
         """Like `update_state`, awaiting."""
-        found: dict[str, Any] = await afinish(
+        found: dict[str, Any] = await _async().afinish(
             *self._update(config, [[StateUpdate(values, as_node, task_id)]])
         )
         return found
@@ -354,8 +364,15 @@ class Pregel:
         self, config: Any, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> dict[str, Any]:
         """Like `bulk_update_state`, awaiting."""
-        found: dict[str, Any] = await afinish(*self._update(config, supersteps))
+        found: dict[str, Any] = await _async().afinish(*self._update(config, supersteps))
         return found
+
+
+def _async() -> Any:
+    """The async driver; asyncio alone would be a third of this package's import."""
+    from ckpt_viz.pregel import adrivers  # noqa: PLC0415 - see above
+
+    return adrivers
 
 
 def _result(run: Run) -> Any:

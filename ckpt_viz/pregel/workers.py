@@ -50,8 +50,7 @@ class Workers:
             dropped += 1
 
     def close(self, *, wait: bool) -> None:
-        """End the threads, after what they are doing now."""
-        self.drop()
+        """End the threads, after what has been handed over."""
         for _ in self.threads:
             self.jobs.put(None)
         if wait:

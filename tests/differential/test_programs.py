@@ -482,6 +482,25 @@ def failure_beside_an_interrupt(e: Engine, rec: Recorder) -> None:
 
 
 @program
+def failed_once_beside_an_interrupt(e: Engine, rec: Recorder) -> None:
+    runs: list[int] = []
+
+    def once(state: Any) -> dict[str, Any]:
+        time.sleep(0.06)
+        runs.append(1)
+        if len(runs) == 1:
+            raise ValueError("once")
+        return {"bar": ["c"]}
+
+    g = joined_graph(e, b=lambda s: {"bar": [e.interrupt("q")]}, c=once)
+    rec.run(g, {"foo": "x"}, C)
+    rec.run(g, None, C)
+    rec.run(g, None, C)
+    rec.run(g, e.Command(resume="r"), C)
+    rec.look(g, C)
+
+
+@program
 def concurrent_last_value(e: Engine, rec: Recorder) -> None:
     g = e.build(State, {"a": says("a"), "b": says("b")}, [(e.START, "a"), (e.START, "b")])
     rec.run(g, {"foo": "x"}, C)

@@ -1,0 +1,232 @@
+"""The async driver: it answers a script's requests by awaits. Imported only when it is needed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Generator, Sequence
+from contextvars import Context, copy_context
+from functools import partial
+from typing import Any
+
+from ckpt_viz.checkpoint.base import BaseCheckpointSaver
+from ckpt_viz.pregel.drivers import Chunk
+from ckpt_viz.pregel.execute import arun_task, is_coroutine_task, run_task
+from ckpt_viz.pregel.requests import Emit, History, Load, Next, RunOne, Save, SaveWrites, Start
+from ckpt_viz.pregel.run import Run, Script
+from ckpt_viz.pregel.task import Task
+from ckpt_viz.pregel.workers import Workers
+
+
+class _Async:
+    """Answers requests on the running loop. Sync nodes run on the run's threads."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.saver = saver = run.saver
+        self.loop = asyncio.get_running_loop()
+        self.workers: Workers | None = None
+        self.done: asyncio.Queue[Any] = asyncio.Queue()
+        self.tasks: list[asyncio.Task[None]] = []
+        self.left = 0
+        run.post = self.post
+        put, put_writes = _async_puts(saver)
+        self.table: dict[type, Any] = {
+            Load: lambda r: saver.aget_tuple(r.config),
+            Save: lambda r: put(r.config, r.checkpoint, r.metadata, r.versions),
+            SaveWrites: lambda r: put_writes(r.config, r.writes, r.task_id, r.path),
+            RunOne: self.one,
+            Start: self.start,
+            History: self.history,
+        }
+
+    def post(self, chunk: Any) -> None:
+        """Take a custom chunk, from the loop or from a thread."""
+        self._put(Chunk(chunk))
+
+    def _put(self, item: Any) -> None:
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            here = None
+        if here is self.loop:
+            self.done.put_nowait(item)
+        else:
+            self.loop.call_soon_threadsafe(self.done.put_nowait, item)
+
+    def _in_threads(self, jobs: list[Any]) -> None:
+        if self.workers is None:
+            self.workers = Workers(self.run.settings.config.get("max_concurrency"))
+        self.workers.start(jobs)
+
+    def _work(self, task: Task, context: Context) -> None:
+        run_task(self.run, task, context)
+        self._put(task)
+
+    def _work_alone(self, task: Task, context: Context, ended: asyncio.Future[None]) -> None:
+        run_task(self.run, task, context)
+        self.loop.call_soon_threadsafe(_end, ended)
+
+    async def history(self, request: History) -> list[Any]:
+        r = request
+        found = self.saver.alist(r.config, filter=r.filter, before=r.before, limit=r.limit)
+        return [item async for item in found]
+
+    def one(self, request: RunOne) -> Any:
+        """What to await for a single task."""
+        task = request.task
+        return arun_task(self.run, task) if is_coroutine_task(task) else self._alone(task)
+
+    async def _alone(self, task: Task) -> None:
+        ended: asyncio.Future[None] = self.loop.create_future()
+        self._in_threads([partial(self._work_alone, task, copy_context(), ended)])
+        await ended
+
+    async def start(self, request: Start) -> None:
+        limit = self.run.settings.config.get("max_concurrency")
+        gate = asyncio.Semaphore(limit) if limit else None
+        self.left = len(request.tasks)
+        here = [t for t in request.tasks if is_coroutine_task(t)]
+        self.tasks = [asyncio.create_task(self._await(t, gate)) for t in here]
+        jobs = [
+            partial(self._work, t, copy_context())
+            for t in request.tasks
+            if not is_coroutine_task(t)
+        ]
+        if jobs:
+            self._in_threads(jobs)
+
+    async def _await(self, task: Task, gate: asyncio.Semaphore | None) -> None:
+        if gate is None:
+            await arun_task(self.run, task)
+        else:
+            async with gate:
+                await arun_task(self.run, task)
+        self.done.put_nowait(task)
+
+    async def next(self, request: Next) -> Any:
+        """As the other driver's."""
+        if request.cancel:
+            await self.cancel()
+        if not self.left and self.done.empty():
+            return None
+        item = await self.done.get()
+        self.left -= item.__class__ is Task
+        return item
+
+    async def cancel(self) -> None:
+        """Cancel what still runs; a cancelled sibling leaves no trace of its own."""
+        if self.workers is not None:
+            self.left -= self.workers.drop()
+        if not self.tasks:
+            return
+        for one in self.tasks:
+            one.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        ended = sum(one.cancelled() for one in self.tasks)
+        self.left -= ended
+        self.tasks = []
+        kept = []
+        while not self.done.empty():
+            item = self.done.get_nowait()
+            if isinstance(item, Task) and isinstance(item.error, asyncio.CancelledError):
+                self.left -= 1
+            else:
+                kept.append(item)
+        for item in kept:
+            self.done.put_nowait(item)
+
+    async def close(self) -> None:
+        for one in self.tasks:
+            one.cancel()
+        if self.workers is not None:
+            self.workers.drop()
+            self.workers.close(wait=False)
+
+
+def _async_puts(saver: Any) -> tuple[Any, Any]:
+    """How to save from the loop: a saver that never blocks is called as it is."""
+    if saver is None:
+        return None, None
+    base, kind = BaseCheckpointSaver, type(saver)
+    plain = kind.aput is base.aput and kind.aput_writes is base.aput_writes
+    if plain and saver.never_blocks:
+        return saver.put, saver.put_writes
+    return saver.aput, saver.aput_writes
+
+
+class _Turn:
+    """Lets the loop run everything else once: ``asyncio.sleep(0)`` without its coroutine."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+
+
+_TURN = _Turn()
+
+
+def _end(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
+    """Like `drive`, awaiting. Pull-driven: no superstep runs that nobody asked for."""
+    own = _Async(run)
+    answer: Any = None
+    error: BaseException | None = None
+    try:
+        while True:
+            try:
+                request = script.send(answer) if error is None else script.throw(error)
+            except StopIteration:
+                break
+            answer, error = None, None
+            kind = request.__class__
+            if kind is Emit:
+                yield request.chunk
+            elif kind is Next:
+                while (answer := await own.next(request)).__class__ is Chunk:
+                    yield answer.value
+            else:
+                try:
+                    answer = own.table[kind](request)
+                    if hasattr(answer, "__await__"):
+                        answer = await answer
+                    if kind is RunOne:
+                        await _TURN  # nodes that never suspend must not starve the loop
+                except Exception as failure:  # noqa: BLE001 - thrown into the script, which decides
+                    error = failure
+    finally:
+        del error, answer
+        script.close()
+        await own.close()
+
+
+async def afinish(run: Run, script: Script) -> Any:
+    """Like `finish`, awaiting."""
+    own = _Async(run)
+    answer: Any = None
+    error: BaseException | None = None
+    try:
+        while True:
+            try:
+                request = script.send(answer) if error is None else script.throw(error)
+            except StopIteration as stop:
+                return stop.value
+            answer, error = None, None
+            try:
+                answer = own.table[request.__class__](request)
+                if hasattr(answer, "__await__"):
+                    answer = await answer
+            except Exception as failure:  # noqa: BLE001 - thrown into the script, which decides
+                error = failure
+    finally:
+        del error, answer
+        await own.close()
+
+
+async def gather(calls: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+    """The results of calls made side by side, in their order."""
+    return list(await asyncio.gather(*calls))

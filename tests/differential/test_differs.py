@@ -1,0 +1,196 @@
+"""Where this engine differs on purpose: each test fails when the peer changes, or we do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .harness import Engine
+from .test_programs import C, State, linear_graph, says
+
+UNKNOWN = {"thread_id": "1", "checkpoint_id": "1f000000-0000-6000-8000-000000000000"}
+
+
+def outcome(call: Callable[[], Any]) -> str:
+    """The name of the error that a call raises, or ``"fine"``."""
+    try:
+        call()
+    except Exception as error:  # noqa: BLE001 - the class of any error is what is asked
+        return type(error).__name__
+    return "fine"
+
+
+def both(question: Callable[[Engine], Any]) -> tuple[Any, Any]:
+    """The peer's answer and ours."""
+    return question(Engine("langgraph")), question(Engine("ckpt_viz"))
+
+
+def asking(e: Engine) -> Any:
+    """One node that asks one question."""
+    graph = e.build(State, {"a": lambda s: {"bar": [e.interrupt("q")]}}, [(e.START, "a")])
+    graph.invoke({"foo": "x"}, C)
+    return graph
+
+
+def count(graph: Any) -> int:
+    """How many checkpoints the thread has."""
+    return len(list(graph.checkpointer.list(C)))
+
+
+def test_two_answers_at_one_place() -> None:
+    """There the first answer is given again; here the second makes a sibling branch."""
+
+    def question(e: Engine) -> Any:
+        graph = asking(e)
+        place = graph.get_state(C).config
+        first = graph.invoke(e.Command(resume="x"), place)["bar"]
+        second = graph.invoke(e.Command(resume="y"), place)["bar"]
+        return first, second
+
+    assert both(question) == ((["x"], ["x"]), (["x"], ["y"]))
+
+
+def test_an_answer_where_nothing_is_open() -> None:
+    def question(e: Engine) -> Any:
+        graph = asking(e)
+        graph.invoke(e.Command(resume="x"), C)
+        return outcome(lambda: graph.invoke(e.Command(resume="y"), C))
+
+    assert both(question) == ("fine", "NothingToResumeError")
+
+
+def test_an_answer_to_an_unknown_interrupt() -> None:
+    def question(e: Engine) -> Any:
+        graph = asking(e)
+        return outcome(lambda: graph.invoke(e.Command(resume={"0" * 31 + "1": 1}), C)) == "fine"
+
+    assert both(question) == (True, False)
+
+
+def test_none_as_an_answer() -> None:
+    def question(e: Engine) -> Any:
+        graph = asking(e)
+        return outcome(lambda: graph.invoke(e.Command(resume=None), C))
+
+    assert both(question) == ("UnboundLocalError", "fine")
+
+
+@pytest.mark.parametrize("act", ["input", "update"])
+def test_an_unknown_checkpoint(act: str) -> None:
+    """There a new root starts silently."""
+
+    def question(e: Engine) -> Any:
+        graph = linear_graph(e)
+        graph.invoke({"foo": "x"}, C)
+        config = {"configurable": dict(UNKNOWN)}
+        acts: dict[str, Callable[[], Any]] = {
+            "input": lambda: graph.invoke({"foo": "y"}, config),
+            "update": lambda: graph.update_state(config, {"foo": "y"}, as_node="a"),
+        }
+        return outcome(acts[act])
+
+    assert both(question) == ("fine", "CheckpointNotFoundError")
+
+
+def test_no_thread_id() -> None:
+    """There two classes, by the call; here one that is both."""
+
+    def question(e: Engine) -> Any:
+        graph = linear_graph(e)
+        nowhere: dict[str, Any] = {"configurable": {}}
+        return (
+            outcome(lambda: graph.invoke({"foo": "y"}, nowhere)),
+            outcome(lambda: graph.get_state(nowhere)),
+        )
+
+    ours = ("MissingThreadIdError", "MissingThreadIdError")
+    assert both(question) == (("ValueError", "KeyError"), ours)
+
+
+def test_an_unknown_key_in_an_update() -> None:
+    def question(e: Engine) -> Any:
+        graph = linear_graph(e)
+        graph.invoke({"foo": "x"}, C)
+        before = count(graph)
+        result = outcome(lambda: graph.update_state(C, {"fooo": "y"}, as_node="a"))
+        return result, count(graph) - before
+
+    assert both(question) == (("fine", 1), ("InvalidUpdateError", 0))
+
+
+def test_input_with_no_known_key() -> None:
+    def question(e: Engine) -> Any:
+        graph = linear_graph(e)
+        return outcome(lambda: graph.invoke({"fooo": "y"}, C)), count(graph) > 0
+
+    assert both(question) == (("fine", True), ("InvalidUpdateError", False))
+
+
+def test_replay_of_the_finished_head() -> None:
+    """There a fork checkpoint is written; here nothing."""
+
+    def question(e: Engine) -> Any:
+        graph = linear_graph(e)
+        graph.invoke({"foo": "x"}, C)
+        before = count(graph)
+        graph.invoke(None, graph.get_state(C).config)
+        return count(graph) - before
+
+    assert both(question) == (1, 0)
+
+
+def test_metadata_of_the_base_is_inherited() -> None:
+    def question(e: Engine) -> Any:
+        graph = linear_graph(e)
+        graph.invoke({"foo": "x"}, {**C, "metadata": {"who": "me"}})
+        graph.update_state(C, {"foo": "y"}, as_node="a")
+        return graph.get_state(C).metadata.get("who")
+
+    assert both(question) == (None, "me")
+
+
+def test_exact_types() -> None:
+    """There a tuple comes back as a list."""
+
+    def question(e: Engine) -> Any:
+        nodes = {"a": lambda s: {"foo": (1, (2, 3))}}
+        graph = e.build(State, nodes, [(e.START, "a")])
+        graph.invoke({"foo": "x"}, C)
+        return graph.get_state(C).values["foo"]
+
+    theirs, ours = both(question)
+    assert ours == (1, (2, 3))
+    assert theirs == [1, [2, 3]]
+
+
+def test_events_of_a_step_whose_writes_clash() -> None:
+    """There the events of the only task that ran are lost when its writes do not fit."""
+
+    def question(e: Engine) -> Any:
+        nodes = {"a": says("a"), "b": lambda s: {"foo": e.interrupt("q")}}
+        graph = e.build(State, nodes, [(e.START, "a"), (e.START, "b")])
+        graph.invoke({"foo": "x"}, C)
+        seen: list[str] = []
+
+        def resume() -> None:
+            for event in graph.stream(e.Command(resume="r"), C, stream_mode="updates"):
+                seen.extend(event)
+
+        return outcome(resume), seen
+
+    clash = "InvalidUpdateError"
+    handed_back = ["a", "__metadata__"]
+    assert both(question) == ((clash, handed_back), (clash, [*handed_back, "b"]))
+
+
+def test_a_run_without_a_saver_may_name_a_durability() -> None:
+    """There an internal error follows the warning."""
+
+    def question(e: Engine) -> Any:
+        graph = linear_graph(e, saver=None)
+        return outcome(lambda: graph.invoke({"foo": "x"}, {}, durability="sync"))
+
+    with pytest.warns(UserWarning, match="durability"):
+        assert both(question) == ("AttributeError", "fine")
