@@ -234,10 +234,13 @@ class StateGraph:
         Raises:
             ValueError: an edge without its node. TypeError: ``checkpointer`` is no saver.
         """
-        if checkpointer is not None and not hasattr(checkpointer, "get_tuple"):
+        if checkpointer is False:
+            checkpointer = None
+        is_saver = hasattr(checkpointer, "get_tuple") and not isinstance(checkpointer, type)
+        if checkpointer is not None and not is_saver:
             raise TypeError(
                 f"Invalid checkpointer provided. Expected a saver such as InMemorySaver(), "
-                f"got {type(checkpointer).__name__}."
+                f"got {checkpointer!r}."
             )
         points = [p for ps in (interrupt_before, interrupt_after) for p in (ps or ()) if ps != "*"]
         self.validate(points)
@@ -285,9 +288,9 @@ class StateGraph:
             (START,),
             (START,),
             lambda value: value,
-            writing.routed if branches else writing.plain,
+            writing.write,
             hidden=True,
-            has_routers=bool(branches),
+            route=writing.route if branches else None,
         )
 
     def _node(self, name: str, spec: NodeSpec, joins: list[str]) -> Node:
@@ -298,12 +301,12 @@ class StateGraph:
             tuple(sorted([f"branch:to:{name}", *joins])),
             tuple(channels_of(spec.input_schema)),
             spec.call,
-            writing.routed if branches else writing.plain,
+            writing.write,
             spec.wants,
             spec.is_async,
             coercer(spec.input_schema),
             metadata=spec.metadata,
-            has_routers=bool(branches),
+            route=writing.route if branches else None,
             async_router=any(b.is_async for b in (branches or {}).values()),
             func=spec.func,
         )
@@ -319,7 +322,6 @@ class StateGraph:
                 edges.append((f"join:{'+'.join(starts)}:{end}", name))
         return Writing(
             frozenset(self.channels),
-            frozenset(self.nodes),
             tuple(edges),
             tuple(self.branches.get(name, {}).values()),
         )

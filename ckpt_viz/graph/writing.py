@@ -69,7 +69,7 @@ def _command_values(command: Command[Any], keys: frozenset[str]) -> list[Write]:
     return value_writes(update, keys)
 
 
-def goto_writes(output: Any, names: frozenset[str]) -> list[Write]:
+def goto_writes(output: Any) -> list[Write]:
     """The writes of the gotos in a node's output.
 
     Raises:
@@ -79,11 +79,11 @@ def goto_writes(output: Any, names: frozenset[str]) -> list[Write]:
     found: list[Write] = []
     for command in commands:
         if isinstance(command, Command):
-            found += [w for t in command.goto_list() for w in target_writes(t, names)]
+            found += [w for t in command.goto_list() for w in target_writes(t)]
     return found
 
 
-def target_writes(target: Any, names: frozenset[str]) -> list[Write]:
+def target_writes(target: Any) -> list[Write]:
     """The write that makes one target run next: none for END."""
     if isinstance(target, Send):
         if target.node == END:
@@ -110,65 +110,57 @@ class Branch:
             return self.router(state)
         return self.router(state, **scope.get().arguments(self.wants))
 
-    def targets(self, answer: Any) -> list[Any]:
-        """The nodes and Sends of a router's answer.
+    def writes(self, answer: Any) -> list[Write]:
+        """The writes of a router's answer: names, Sends, or a list of both.
 
         Raises:
             ValueError: an answer that is no destination. KeyError: not in the map.
         """
-        answers = list(answer) if isinstance(answer, list | tuple) else [answer]
         mapped = self.path_map
-        found = [a if isinstance(a, Send) or mapped is None else mapped[a] for a in answers]
-        if any(t is None or t == START for t in found):
-            raise ValueError("Branch did not return a valid destination")
+        answers = answer if isinstance(answer, list | tuple) else (answer,)
+        found: list[Write] = []
+        for one in answers:
+            target = one if mapped is None or isinstance(one, Send) else mapped[one]
+            if target is None or target == START:
+                raise ValueError("Branch did not return a valid destination")
+            found += target_writes(target)
         return found
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Writing:
-    """One node's writer: ``(output, read) -> writes``."""
+    """What one node's output writes, and where its routers lead."""
 
     keys: frozenset[str]
-    names: frozenset[str]
     edges: tuple[Write, ...]
     branches: Sequence[Branch]
 
-    def plain(self, output: Any, read: Any) -> list[Write]:
-        """Without routers."""
+    def write(self, output: Any) -> list[Write]:
+        """The writes of an output: values, gotos and static edges."""
         if output.__class__ is dict:
             keys = self.keys
             writes = [(k, v) for k, v in output.items() if k in keys]
         else:
             writes = value_writes(output, self.keys)
             if output is not None:
-                writes += goto_writes(output, self.names)
+                writes += goto_writes(output)
         writes += self.edges
         return writes
 
-    def routed(self, output: Any, read: Any) -> Any:
-        """With routers, each on a fresh read; a coroutine if one of them is async."""
-        writes = self.plain(output, read)
-        mine = list(writes)
+    def route(self, read: Callable[[], Any]) -> Any:
+        """The writes of the routers, each on a fresh read; a coroutine if one of them is async."""
+        writes: list[Write] = []
         for position, branch in enumerate(self.branches):
-            answer = branch.ask(read(mine))
-            if answer.__class__ is str:
-                path_map = branch.path_map
-                target = answer if path_map is None else path_map[answer]
-                if target not in (END, START):
-                    writes.append((f"branch:to:{target}", None))
-                    continue
-            elif inspect.isawaitable(answer):
-                return self._await(writes, mine, answer, position, read)
-            for target in branch.targets(answer):
-                writes += target_writes(target, self.names)
+            answer = branch.ask(read())
+            if answer.__class__ is not str and inspect.isawaitable(answer):
+                return self._await(writes, answer, position, read)
+            writes += branch.writes(answer)
         return writes
 
     async def _await(
-        self, writes: list[Write], mine: list[Write], answer: Any, position: int, read: Any
+        self, writes: list[Write], answer: Any, position: int, read: Callable[[], Any]
     ) -> list[Write]:
         for branch in self.branches[position:]:
-            given = answer if branch is self.branches[position] else branch.ask(read(mine))
-            given = await given if inspect.isawaitable(given) else given
-            for target in branch.targets(given):
-                writes += target_writes(target, self.names)
+            given = answer if branch is self.branches[position] else branch.ask(read())
+            writes += branch.writes(await given if inspect.isawaitable(given) else given)
         return writes

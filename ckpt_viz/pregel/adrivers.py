@@ -135,6 +135,15 @@ class _Async:
         for item in kept:
             self.done.put_nowait(item)
 
+    async def leave(self) -> None:
+        """The caller reads no further: what is finished is stored, the rest is cancelled."""
+        await self.close()
+        items = [self.done.get_nowait() for _ in range(self.done.qsize())]
+        for request in self.run.left_over([i for i in items if isinstance(i, Task)]):
+            answer = self.table[request.__class__](request)
+            if hasattr(answer, "__await__"):
+                await answer
+
     async def close(self) -> None:
         for one in self.tasks:
             one.cancel()
@@ -198,6 +207,10 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
                         await _TURN  # nodes that never suspend must not starve the loop
                 except Exception as failure:  # noqa: BLE001 - thrown into the script, which decides
                     error = failure
+    except GeneratorExit:
+        script.close()
+        await own.leave()
+        raise
     finally:
         del error, answer
         script.close()
@@ -227,6 +240,6 @@ async def afinish(run: Run, script: Script) -> Any:
         await own.close()
 
 
-async def gather(calls: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
-    """The results of calls made side by side, in their order."""
-    return list(await asyncio.gather(*calls))
+async def gather(calls: Sequence[Coroutine[Any, Any, Any]], keep: bool) -> list[Any]:
+    """The results of calls made side by side, in their order; ``keep`` puts failures among them."""
+    return list(await asyncio.gather(*calls, return_exceptions=keep))

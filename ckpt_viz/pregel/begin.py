@@ -12,7 +12,7 @@ from ckpt_viz.pregel.entry import answers_of, entry_of
 from ckpt_viz.pregel.pending import caller_writes, open_interrupts
 from ckpt_viz.pregel.requests import Load
 from ckpt_viz.pregel.run import Run, Script
-from ckpt_viz.pregel.settings import place, thread_of
+from ckpt_viz.pregel.settings import thread_of
 from ckpt_viz.types import Command, Send
 
 
@@ -23,7 +23,7 @@ def _load(run: Run) -> Script:
     config = run.settings.config
     thread_of(config, "run")
     wanted = config["configurable"].get("checkpoint_id")
-    saved = yield Load(place(config, wanted))
+    saved = yield Load(run.where(wanted))
     newest = True
     if wanted is not None:
         if saved is None:
@@ -31,7 +31,7 @@ def _load(run: Run) -> Script:
                 f"Thread {config['configurable']['thread_id']!r} has no checkpoint {wanted!r}. "
                 "Take an id from get_state_history(config)."
             )
-        head = yield Load(place(config, None))
+        head = yield Load(run.where(None))
         newest = head.checkpoint["id"] == wanted
     if saved is not None:
         run.open(saved)

@@ -72,10 +72,18 @@ class _Sync:
         self.left -= item.__class__ is Task
         return item
 
+    def leave(self) -> None:
+        """The caller reads no further: what runs is waited for, and what is finished is stored."""
+        self.close()
+        items = [self.done.get() for _ in range(self.done.qsize())]
+        for request in self.run.left_over([i for i in items if isinstance(i, Task)]):
+            self.table[request.__class__](request)
+
     def close(self) -> None:
         if self.workers is not None:
             self.workers.drop()
             self.workers.close(wait=True)
+            self.workers = None
 
 
 def drive(run: Run, script: Script) -> Iterator[Any]:
@@ -101,6 +109,10 @@ def drive(run: Run, script: Script) -> Iterator[Any]:
                     answer = own.table[kind](request)
                 except Exception as failure:  # noqa: BLE001 - thrown into the script, which decides
                     error = failure
+    except GeneratorExit:
+        script.close()
+        own.leave()
+        raise
     finally:
         del error, answer
         script.close()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from contextvars import copy_context
-from functools import partial
 from typing import Any
 from uuid import UUID, uuid5
 
 from ckpt_viz.constants import COPY, END, INPUT, INTERRUPT, START
 from ckpt_viz.errors import CheckpointNotFoundError, InvalidUpdateError
 from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
-from ckpt_viz.pregel.execute import fresh_read
+from ckpt_viz.pregel.execute import route_now
 from ckpt_viz.pregel.pending import caller_writes, hand_back
 from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.requests import Load, SaveWrites
@@ -52,6 +51,8 @@ def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
 
 def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -> Script:
     first = updates[0]
+    if len(updates) > 1:
+        _check_bulk(updates)
     if first.as_node != INPUT:
         run.step = max(run.step, 0)
     if first.as_node == COPY:
@@ -76,6 +77,14 @@ def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -
     yield from run.saved("update")
     _warn_dead_end(run, saved, tasks)
     return run.where(run.live.id)
+
+
+def _check_bulk(updates: Sequence[StateUpdate]) -> None:
+    """Several updates of one round each name a node, and none of them clears the state."""
+    if any(u.as_node in (END, INPUT, COPY) for u in updates):
+        raise InvalidUpdateError("Cannot apply multiple updates when clearing state")
+    if any(u.as_node is None for u in updates):
+        raise InvalidUpdateError("as_node is required when applying multiple updates")
 
 
 def _apply_on_hand(run: Run) -> None:
@@ -119,16 +128,10 @@ def _writes_as(run: Run, task: Task, values: Any) -> list[tuple[str, Any]]:
 
     def write() -> list[tuple[str, Any]]:
         scope.set(TaskScope(task, run))
-        return task.node.write(values, partial(fresh_read, run, task))
+        task.writes = task.node.write(values)
+        return task.writes + (route_now(run, task) if task.node.route is not None else [])
 
-    writes = copy_context().run(write)
-    if writes.__class__ is not list:
-        writes.close()  # type: ignore[attr-defined]
-        raise TypeError(
-            f"A router after node {task.name!r} is async, and an update runs it now: make it a "
-            "plain function, or update as another node."
-        )
-    return writes
+    return copy_context().run(write)
 
 
 def _node_of(run: Run, as_node: str | None, values: Any) -> str:
@@ -237,7 +240,7 @@ def _warn_dead_end(run: Run, saved: Any, tasks: Sequence[Task]) -> None:
     run.live.updated = None
     if prepare_next_tasks(run.live, run.step):
         return
-    if any(task.node.has_routers or _goes_on(run, task) for task in tasks):
+    if any(task.node.route is not None or _goes_on(run, task) for task in tasks):
         warnings.warn(
             f"The update written as {', '.join(names)} leads nowhere: no node is next, so a run "
             "from here does nothing. Choose another as_node, or pass a Command with goto.",

@@ -47,18 +47,26 @@ def _call(run: Run, task: Task) -> None:
     output = (
         node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
     )
-    writes = node.write(output, partial(fresh_read, run, task) if node.has_routers else None)
-    if writes.__class__ is not list and inspect.isawaitable(writes):
-        _close(writes)
-        raise TypeError(
-            f"A router after node {node.name!r} is async: run the graph with `await graph.ainvoke`."
-        )
-    task.writes = writes
+    task.writes = writes = node.write(output)
+    if node.route is not None:
+        task.writes = writes + route_now(run, task)
 
 
-def _close(awaitable: Any) -> None:
-    if inspect.iscoroutine(awaitable):
-        awaitable.close()
+def route_now(run: Run, task: Task) -> list[tuple[str, Any]]:
+    """The writes of a task's routers.
+
+    Raises:
+        TypeError: a router is async, and nobody can await it here.
+    """
+    assert task.node.route is not None
+    found = task.node.route(partial(fresh_read, run, task, task.writes))
+    if isinstance(found, list):
+        return found
+    found.close()
+    raise TypeError(
+        f"A router after node {task.name!r} is async: run the graph with `await graph.ainvoke(…)`, "
+        "or give the update as another node."
+    )
 
 
 def _settle(task: Task, error: BaseException) -> None:
@@ -89,8 +97,10 @@ async def _acall(run: Run, task: Task) -> None:
     )
     if inspect.isawaitable(output):
         output = await output
-    writes: Any = node.write(output, partial(fresh_read, run, task) if node.has_routers else None)
-    task.writes = writes if writes.__class__ is list else await writes
+    task.writes = writes = node.write(output)
+    if node.route is not None:
+        more = node.route(partial(fresh_read, run, task, writes))
+        task.writes = writes + (more if isinstance(more, list) else await more)
 
 
 class _InContext:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ckpt_viz.constants import ERROR, INTERRUPT
-from ckpt_viz.errors import GraphBubbleUp, GraphRecursionError
+from ckpt_viz.constants import INTERRUPT
+from ckpt_viz.errors import GraphRecursionError
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.begin import begin_steps
 from ckpt_viz.pregel.pending import hand_back
 from ckpt_viz.pregel.requests import Next, RunOne, Start
-from ckpt_viz.pregel.run import Run, Script
+from ckpt_viz.pregel.run import Run, Script, is_signal
 from ckpt_viz.pregel.task import Task
 
 
@@ -27,7 +27,9 @@ def run_steps(run: Run, value: Any) -> Script:
     replaying = yield from begin_steps(run, value)
     try:
         yield from _loop(run, replaying)
-    except Exception:
+    except GeneratorExit:
+        raise  # left early: the driver stores what is finished
+    except BaseException:
         yield from run.flush()
         raise
     if not run.interrupts:
@@ -55,16 +57,25 @@ def _loop(run: Run, replaying: bool) -> Script:
             yield from _stop_waiting(run, tasks)
             return
         updated = apply_writes(live, tasks, run.next_version)
-        if run.values and not updated.isdisjoint(_output_keys(run)):
-            yield run.show("values", run.read())
+        step = run.step
         if (request := run.save("loop")) is not None:
             yield request
+        if run.listened:
+            yield from _show_step(run, step, updated)
         ran, tasks = tasks, prepare_next_tasks(live, run.step)
         if run.checkpoints and run.saver is not None:
             yield from run.show_checkpoint(tasks)
         if settings.after and should_interrupt(run, settings.after, ran):
             yield from _show_break(run)
             return
+
+
+def _show_step(run: Run, step: int, updated: set[str]) -> Script:
+    """What a step tells once it is saved: a listener who looks now finds its checkpoint."""
+    if run.alone is not None:
+        yield from run.show_end(run.alone, step)
+    if run.values and not updated.isdisjoint(_output_keys(run)):
+        yield run.show("values", run.read())
 
 
 def _plan(run: Run, replaying: bool) -> Script:
@@ -123,11 +134,10 @@ def _execute(run: Run, tasks: Sequence[Task]) -> Script:
     Raises:
         BaseException: the first failure, when every other task has ended or was cancelled.
     """
-    if len(tasks) == 1 and not tasks[0].outcome and not run.customs:
+    run.alone = None
+    if len(tasks) == 1 and not tasks[0].outcome:
         todo = tasks
-        yield RunOne(tasks[0])
-        for request in _end(run, tasks[0]):
-            yield request
+        yield from _by_itself(run, tasks[0])
     else:
         todo = [t for t in tasks if t.outcome != "done"]
         yield from _side_by_side(run, todo)
@@ -143,6 +153,22 @@ def _execute(run: Run, tasks: Sequence[Task]) -> Script:
     return finished
 
 
+def _by_itself(run: Run, task: Task) -> Script:
+    """A sole task runs here; what it tells is held back until its step is saved."""
+    if run.customs:
+        yield Start((task,))
+        while (yield Next()) is not None:
+            pass
+    else:
+        yield RunOne(task)
+    if (request := run.ended(task)) is not None:
+        yield request
+    if task.outcome == "done":
+        run.alone = task
+    elif run.listened and not is_signal(task):
+        yield from run.show_end(task, run.step)
+
+
 def _side_by_side(run: Run, todo: Sequence[Task]) -> Script:
     for task in todo:
         task.outcome, task.error, task.interrupts = "", None, []
@@ -151,28 +177,17 @@ def _side_by_side(run: Run, todo: Sequence[Task]) -> Script:
     yield Start(todo)
     failed = False
     while (task := (yield Next(failed))) is not None:
-        yield from _end(run, task)
+        if (request := run.ended(task)) is not None:
+            yield request
+        if run.listened and not is_signal(task):
+            yield from run.show_end(task, run.step)
         failed = failed or task.outcome == "error"
-
-
-def _end(run: Run, task: Task) -> Sequence[Any]:
-    """What is stored and shown when a task has ended."""
-    if task.outcome == "error" and isinstance(task.error, GraphBubbleUp):
-        return ()
-    if task.outcome == "error":
-        task.special.append((ERROR, repr(task.error)))
-        task.error.add_note(f"During task with name '{task.name}' and id '{task.id}'")
-    elif task.outcome == "interrupt":
-        task.special.append((INTERRUPT, list(task.interrupts)))
-    request = run.commit(task)
-    stored = () if request is None else (request,)
-    return (*stored, *run.show_end(task)) if run.listened else stored
 
 
 def _stop_waiting(run: Run, tasks: Sequence[Task]) -> Script:
     """Questions wait: show the state with what the finished siblings wrote."""
     run.interrupts = [i for t in tasks if t.outcome == "interrupt" for i in t.interrupts]
-    done: list[Task] = [t for t in tasks if t.outcome == "done" and t.writes]
+    done: list[Task] = [t for t in tasks if t.outcome != "error" and t.writes]
     run.output = run.read()
     if done:
         view = run.live.fork()

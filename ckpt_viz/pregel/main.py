@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Self
@@ -16,18 +17,14 @@ from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.requests import History
 from ckpt_viz.pregel.run import Run
 from ckpt_viz.pregel.settings import (
-    DEFAULT_RECURSION_LIMIT,
-    Settings,
+    Defaults,
     merge_config,
-    names,
     place,
+    settings_of,
     thread_of,
 )
 from ckpt_viz.pregel.workers import Workers
 from ckpt_viz.types import StateSnapshot, StateUpdate
-
-MODES = frozenset({"values", "updates", "checkpoints", "tasks", "debug", "custom"})
-_DURABILITY = ("sync", "async", "exit")
 
 
 class Pregel:
@@ -106,51 +103,16 @@ class Pregel:
     # running -----------------------------------------------------------------------------------
 
     def _run(self, config: Any, modes: Any, options: dict[str, Any]) -> Run:
-        merged = merge_config(self.config, config)
-        modes = "updates" if modes is None else modes
-        listed = [modes] if isinstance(modes, str) else list(modes)
-        unknown = [m for m in listed if m not in MODES]
-        if unknown:
-            raise ValueError(f"Unknown stream mode {unknown}; the modes are {sorted(MODES)}.")
-        limit = merged.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
-        if limit < 1:
-            raise ValueError("recursion_limit must be at least 1")
-        durability = options.get("durability") or "async"
-        if durability not in _DURABILITY:
-            raise ValueError(f"durability is one of {_DURABILITY}, not {durability!r}.")
-        before, after = options.get("interrupt_before"), options.get("interrupt_after")
-        settings = Settings(
-            merged,
-            frozenset(listed),
-            not isinstance(modes, str) and modes != (),
-            durability,
-            names(before or self.interrupt_before_nodes),
-            names(after or self.interrupt_after_nodes),
-            limit,
-            self._context(options.get("context")),
-            bool(options.get("subgraphs")),
-            self._keys(options, listed),
+        defaults = Defaults(
+            self.interrupt_before_nodes,
+            self.interrupt_after_nodes,
+            self.context_schema,
+            self.program.output_channels,
+            frozenset(self.channels),
         )
-        saver = merged["configurable"].get("__pregel_checkpointer", self.checkpointer)
+        settings = settings_of(merge_config(self.config, config), modes, options, defaults)
+        saver = settings.config["configurable"].get("__pregel_checkpointer", self.checkpointer)
         return Run(self.program, saver, self.store, settings)
-
-    def _context(self, given: Any) -> Any:
-        """The run's context; a dictionary becomes an instance of the context schema's class."""
-        schema = self.context_schema
-        structured = hasattr(schema, "__dataclass_fields__") or hasattr(schema, "model_fields")
-        return schema(**given) if structured and isinstance(given, dict) else given
-
-    def _keys(self, options: dict[str, Any], modes: list[Any]) -> Any:
-        """The channels that values and updates show: all of them in a stream, else the output."""
-        asked = options.get("output_keys")
-        if asked is None:
-            return None if modes else self.program.output_channels
-        unknown = [
-            k for k in ([asked] if isinstance(asked, str) else asked) if k not in self.channels
-        ]
-        if unknown:
-            raise ValueError(f"output_keys names unknown channels {unknown}.")
-        return asked if isinstance(asked, str) else tuple(asked)
 
     def _begin(self, run: Run) -> None:
         thread = run.settings.config["configurable"].get("thread_id")
@@ -198,8 +160,9 @@ class Pregel:
         run = self._run(config, stream_mode, options)
         self._begin(run)
         try:
-            async for chunk in _async().adrive(run, run_steps(run, input)):
-                yield chunk
+            async with aclosing(_async().adrive(run, run_steps(run, input))) as chunks:
+                async for chunk in chunks:
+                    yield chunk
         finally:
             self._end(run)
 
@@ -248,8 +211,18 @@ class Pregel:
             self._end(run)
         return _result(run)
 
-    def batch(self, inputs: Sequence[Any], config: Any = None, **options: Any) -> list[Any]:
-        """Invoke on each input, side by side; the results in the inputs' order."""
+    def batch(
+        self,
+        inputs: Sequence[Any],
+        config: Any = None,
+        *,
+        return_exceptions: bool = False,
+        **options: Any,
+    ) -> list[Any]:
+        """Invoke on each input, side by side; the results in the inputs' order.
+
+        The first failure is raised, or, with ``return_exceptions``, stands in its result's place.
+        """
         configs = _spread(config, len(inputs))
         results: list[Any] = [None] * len(inputs)
         failures: list[BaseException] = []
@@ -259,19 +232,27 @@ class Pregel:
                 results[index] = self.invoke(inputs[index], configs[index], **options)
             except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
                 failures.append(error)
+                results[index] = error
 
         workers = Workers()
         workers.start([partial(copy_context().run, call, index) for index in range(len(inputs))])
         workers.close(wait=True)
-        if failures:
+        if failures and not return_exceptions:
             raise failures[0]
         return results
 
-    async def abatch(self, inputs: Sequence[Any], config: Any = None, **options: Any) -> list[Any]:
+    async def abatch(
+        self,
+        inputs: Sequence[Any],
+        config: Any = None,
+        *,
+        return_exceptions: bool = False,
+        **options: Any,
+    ) -> list[Any]:
         """Like `batch`, awaiting."""
         configs = _spread(config, len(inputs))
         calls = [self.ainvoke(i, c, **options) for i, c in zip(inputs, configs, strict=True)]
-        found: list[Any] = await _async().gather(calls)
+        found: list[Any] = await _async().gather(calls, return_exceptions)
         return found
 
     # reading -----------------------------------------------------------------------------------
@@ -304,31 +285,46 @@ class Pregel:
         found: StateSnapshot = await _async().afinish(*self._state(config))
         return found._replace(config=config) if found.created_at is None else found
 
-    def _history(self, config: Any, options: dict[str, Any]) -> tuple[Run, Any]:
+    def _history(self, config: Any, filter: Any, before: Any, limit: int | None) -> tuple[Run, Any]:
         run = self._reader(config, "read history")
         wanted = run.settings.config["configurable"].get("checkpoint_id")
-        where = place(run.settings.config, wanted)
-        request = History(where, options.get("filter"), options.get("before"), options.get("limit"))
+        request = History(place(run.settings.config, wanted), filter, before, limit)
         return run, history_steps(self.program, request)
 
-    def get_state_history(self, config: Any, **options: Any) -> Iterator[StateSnapshot]:
+    def get_state_history(
+        self,
+        config: Any,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: Any = None,
+        limit: int | None = None,
+    ) -> Iterator[StateSnapshot]:
         """The thread's snapshots, newest first, across branches.
 
-        Options: ``filter`` (equality on metadata), ``before`` (a config), ``limit``.
+        ``filter`` is equality on metadata; ``before`` a config whose older checkpoints are wanted.
         """
-        yield from finish(*self._history(config, options))
+        yield from finish(*self._history(config, filter, before, limit))
 
-    async def aget_state_history(self, config: Any, **options: Any) -> AsyncIterator[StateSnapshot]:
+    async def aget_state_history(
+        self,
+        config: Any,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: Any = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[StateSnapshot]:
         """Like `get_state_history`, awaiting."""
-        for snapshot in await _async().afinish(*self._history(config, options)):
+        for snapshot in await _async().afinish(*self._history(config, filter, before, limit)):
             yield snapshot
 
     # editing -----------------------------------------------------------------------------------
 
     def _update(self, config: Any, rounds: Sequence[Sequence[StateUpdate]]) -> tuple[Run, Any]:
         run = self._reader(config, "update state")
-        if not rounds or not all(rounds):
-            raise ValueError("No updates: pass at least one, and no empty round.")
+        if not rounds:
+            raise ValueError("No supersteps provided")
+        if not all(rounds):
+            raise ValueError("No updates provided")
         return run, update_steps(run, rounds)
 
     def update_state(

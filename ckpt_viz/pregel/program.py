@@ -17,21 +17,21 @@ Write = tuple[str, Any]
 class Node:
     """One node: what it reads, what starts it, what it calls and how its output is written.
 
-    ``write(output, read)`` gives the writes of an output; ``read(writes)`` gives routers a fresh
-    view of the state with the node's own writes applied, and is None where there are none.
+    ``write(output)`` gives the writes of an output; ``route(read)`` those of the routers after it,
+    where ``read()`` is a fresh view of the state with the node's own writes applied.
     """
 
     name: str
     triggers: tuple[str, ...]
     reads: tuple[str, ...]
     call: Callable[..., Any]
-    write: Callable[[Any, Callable[[list[Write]], Any] | None], list[Write]]
+    write: Callable[[Any], list[Write]]
     wants: tuple[str, ...] = ()
     is_async: bool = False
     schema: Callable[[dict[str, Any]], Any] | None = None
     hidden: bool = False
     metadata: dict[str, Any] | None = None
-    has_routers: bool = False
+    route: Callable[[Callable[[], Any]], Any] | None = None
     async_router: bool = False
     func: Any = None
     consumable: tuple[str, ...] = ()

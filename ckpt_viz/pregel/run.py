@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from ckpt_viz.constants import NO_WRITES, TASKS
+from ckpt_viz.constants import ERROR, INTERRUPT, NO_WRITES, TASKS
+from ckpt_viz.errors import GraphBubbleUp
 from ckpt_viz.ids import stamp
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import NextVersion
@@ -22,6 +23,22 @@ Script = Generator[Any, Any, Any]
 _NOTHING = [(NO_WRITES, None)]
 
 
+def is_signal(task: Task) -> bool:
+    """Whether a task was left by something that is no failure: a Command upwards, Ctrl-C."""
+    error = task.error
+    if task.outcome != "error":
+        return False
+    return isinstance(error, GraphBubbleUp) or not isinstance(error, Exception)
+
+
+def told(error: BaseException) -> str:
+    """The error as text, also where its own repr fails."""
+    try:
+        return repr(error)
+    except Exception as other:  # noqa: BLE001 - a broken repr must not hide the error it is of
+        return f"{type(error).__name__}(<its repr raises {type(other).__name__}>)"
+
+
 def count_versions(current: int | None) -> int:
     """Versions where there is no saver to make them: 1, 2, 3, …"""
     return 1 if current is None else current + 1
@@ -32,6 +49,7 @@ class Run:
 
     __slots__ = (
         "address",
+        "alone",
         "answers",
         "base",
         "checkpoints",
@@ -98,9 +116,10 @@ class Run:
         self.partial = bool(getattr(saver, "partial_values", False))
         self.deferring = settings.durability == "exit"
         self.time = ""
+        self.alone: Task | None = None
         self.address: dict[str, Any] = {}
         if saver is not None and "thread_id" in settings.config["configurable"]:
-            self.address = place(settings.config, None)["configurable"]
+            self.address = {**place(settings.config, None)["configurable"], "checkpoint_ns": ""}
         self.here = self.where(None)
         self.next_version: NextVersion = (
             count_versions if saver is None else lambda v: saver.get_next_version(v, None)
@@ -233,18 +252,30 @@ class Run:
             yield request
         self.kept = []
 
-    def commit(self, task: Task) -> SaveWrites | None:
-        """The request that stores what an ended task left, if there is a saver."""
+    def ended(self, task: Task) -> SaveWrites | None:
+        """The request that stores what an ended task left, if there is anything to store."""
+        writes: Sequence[Any] = ()
+        if task.outcome == "done":
+            writes = task.writes or _NOTHING
+        elif task.outcome == "interrupt":
+            task.special.append((INTERRUPT, list(task.interrupts)))
+        elif not is_signal(task):
+            task.special.append((ERROR, told(task.error)))
+            task.error.add_note(f"During task with name '{task.name}' and id '{task.id}'")
         if self.saver is None:
             return None
-        writes: Sequence[Any] = task.writes
-        if task.outcome == "done" and not writes:
-            writes = _NOTHING
         if self.program.untracked:
             writes = [self._tracked(w) for w in writes if w[0] not in self.program.untracked]
         if task.special:
             writes = [*task.special, *writes]
         return self.keep(writes, task.id, task.path_text) if writes else None
+
+    def left_over(self, finished: Iterable[Task]) -> Iterator[Save | SaveWrites]:
+        """What is still to be stored of a run that is left early."""
+        for task in finished:
+            if task.outcome == "done" and (request := self.ended(task)) is not None:
+                yield request
+        yield from self.flush()
 
     def _tracked(self, write: Any) -> Any:
         """A write without what must not be saved: a Send's argument loses untracked keys."""
@@ -254,8 +285,8 @@ class Run:
             return channel, Send(value.node, arg)
         return write
 
-    def show_end(self, task: Task) -> Script:
-        """The events that tell that a task has ended."""
+    def show_end(self, task: Task, step: int) -> Script:
+        """The events that tell that a task of a step has ended."""
         if task.node.hidden:
             return
         if task.outcome == "done" and self.updates:
@@ -264,7 +295,7 @@ class Run:
             yield from self._show_interrupt(task)
         if self.tasks:
             payload = events.task_ended(task, self.keys)
-            yield from self.show_both("tasks", "task_result", self.step, payload)
+            yield from self.show_both("tasks", "task_result", step, payload)
 
     def _show_interrupt(self, task: Task) -> Script:
         for one in task.interrupts:

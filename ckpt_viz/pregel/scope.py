@@ -88,6 +88,7 @@ class TaskScope:
             "configurable": {**base["configurable"], "checkpoint_ns": task.ns},
             "metadata": {
                 **base.get("metadata", {}),
+                **(task.node.metadata or {}),
                 "langgraph_step": task.step,
                 "langgraph_node": task.name,
                 "langgraph_triggers": task.triggers,

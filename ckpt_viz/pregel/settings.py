@@ -9,7 +9,22 @@ from typing import Any
 from ckpt_viz.errors import MissingThreadIdError
 
 DEFAULT_RECURSION_LIMIT = 10_007
-_PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
+MODES = frozenset({"values", "updates", "checkpoints", "tasks", "debug", "custom"})
+_DURABILITY = ("sync", "async", "exit")
+_OPTIONS = frozenset(
+    {
+        "durability",
+        "interrupt_before",
+        "interrupt_after",
+        "context",
+        "subgraphs",
+        "output_keys",
+        "version",
+    }
+)
+_OURS = frozenset(
+    ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map", "source", "step", "parents")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +41,70 @@ class Settings:
     context: Any = None
     subgraphs: bool = False
     keys: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What the compiled graph says where the caller says nothing."""
+
+    before: Any
+    after: Any
+    context_schema: Any
+    output_channels: Any
+    channels: frozenset[str]
+
+
+def settings_of(
+    config: dict[str, Any], modes: Any, options: Mapping[str, Any], defaults: Defaults
+) -> Settings:
+    """The settings of a call, checked.
+
+    Raises:
+        TypeError: a keyword that means nothing here. ValueError: a value that is not allowed.
+    """
+    unknown = sorted(set(options) - _OPTIONS)
+    if unknown:
+        raise TypeError(f"Unknown keyword {unknown}; the keywords are {sorted(_OPTIONS)}.")
+    if options.get("version", "v1") != "v1":
+        raise ValueError("version='v2' is not supported yet: leave it out for the v1 shape.")
+    modes = "updates" if modes is None else modes
+    listed = [modes] if isinstance(modes, str) else list(modes)
+    if wrong := [m for m in listed if m not in MODES]:
+        raise ValueError(f"Unknown stream mode {wrong}; the modes are {sorted(MODES)}.")
+    limit = config.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
+    if limit < 1:
+        raise ValueError("recursion_limit must be at least 1")
+    durability = options.get("durability") or "async"
+    if durability not in _DURABILITY:
+        raise ValueError(f"durability is one of {_DURABILITY}, not {durability!r}.")
+    return Settings(
+        config,
+        frozenset(listed),
+        not isinstance(modes, str) and modes != (),
+        durability,
+        names(options.get("interrupt_before") or defaults.before),
+        names(options.get("interrupt_after") or defaults.after),
+        limit,
+        _context(options.get("context"), defaults.context_schema),
+        bool(options.get("subgraphs")),
+        _keys(options.get("output_keys"), listed, defaults),
+    )
+
+
+def _context(given: Any, schema: Any) -> Any:
+    """The run's context; a dictionary becomes an instance of the context schema's class."""
+    structured = hasattr(schema, "__dataclass_fields__") or hasattr(schema, "model_fields")
+    return schema(**given) if structured and isinstance(given, dict) else given
+
+
+def _keys(asked: Any, modes: Sequence[str], defaults: Defaults) -> Any:
+    """The channels that values and updates show: all of them in a stream, else the output."""
+    if asked is None:
+        return None if modes else defaults.output_channels
+    listed = [asked] if isinstance(asked, str) else list(asked)
+    if unknown := [k for k in listed if k not in defaults.channels]:
+        raise ValueError(f"output_keys names unknown channels {unknown}.")
+    return asked if isinstance(asked, str) else tuple(listed)
 
 
 def merge_config(*configs: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -76,7 +155,7 @@ def user_metadata(config: Mapping[str, Any]) -> dict[str, Any]:
     found = {}
     for part in ("metadata", "configurable"):
         for key, value in (config.get(part) or {}).items():
-            if not key.startswith("__") and key not in _PLACE and _is_scalar(value):
+            if not key.startswith("__") and key not in _OURS and _is_scalar(value):
                 found[key] = value
     return found
 
