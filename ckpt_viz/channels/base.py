@@ -91,6 +91,10 @@ class BaseChannel:
             raise EmptyChannelError(f"Channel {self.key!r} holds no value.")
         return self.value
 
+    def peek(self) -> Any:
+        """The value, or MISSING."""
+        return self.value
+
     def is_available(self) -> bool:
         """Whether `get` has something to give."""
         return self.value is not MISSING
@@ -98,6 +102,12 @@ class BaseChannel:
     def update(self, values: list[Any]) -> bool:
         """Take one superstep's updates; True if the channel changed."""
         raise NotImplementedError
+
+    def after(self, values: list[Any]) -> Any:
+        """The value that these updates would give, or MISSING; the channel stays as it is."""
+        twin = self.copy()
+        twin.update(values)
+        return twin.peek()
 
     def consume(self) -> bool:
         """A task that this channel triggered has run; True if the channel changed."""

@@ -33,6 +33,9 @@ class LastValue(BaseChannel):
         self.value = values[0] if len(values) == 1 else only(self.key, values)
         return True
 
+    def after(self, values: list[Any]) -> Any:
+        return only(self.key, values)
+
 
 class LastValueAfterFinish(BaseChannel):
     """Keeps the last value, and shows it only when the run would end (deferred nodes)."""
@@ -60,6 +63,9 @@ class LastValueAfterFinish(BaseChannel):
 
     def is_available(self) -> bool:
         return self.finished and self.value is not MISSING
+
+    def peek(self) -> Any:
+        return self.get() if self.is_available() else MISSING
 
     def get(self) -> Any:
         return super().get() if self.finished else BaseChannel(self.typ, self.key).get()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from ckpt_viz.channels.base import BaseChannel
+from ckpt_viz.channels.base import MISSING, BaseChannel
 from ckpt_viz.errors import EmptyChannelError, InvalidUpdateError
 
 
@@ -42,6 +42,9 @@ class NamedBarrierValue(BaseChannel):
 
     def is_available(self) -> bool:
         return self.value == self.names
+
+    def peek(self) -> Any:
+        return self.get() if self.is_available() else MISSING
 
     def get(self) -> Any:
         if self.value != self.names:

@@ -29,6 +29,9 @@ class Topic(BaseChannel):
     def is_available(self) -> bool:
         return bool(self.value)
 
+    def peek(self) -> Any:
+        return self.get() if self.is_available() else MISSING
+
     def get(self) -> Any:
         return self.value if self.value else BaseChannel(self.typ, self.key).get()
 

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
+from ckpt_viz.channels import MISSING
 from ckpt_viz.constants import CONTROL, PULL, PUSH, ROOT, TASKS
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.program import Node, Write
@@ -205,7 +206,7 @@ def node_input(live: Live, node: Node) -> tuple[bool, Any]:
     """Whether the node can run, and the value it gets."""
     channels = live.channels
     if len(node.reads) == 1 and (node.reads[0] == ROOT or node.hidden):
-        channel = channels[node.reads[0]]
-        return (True, channel.get()) if channel.is_available() else (False, None)
-    value = {n: ch.get() for n in node.reads if (ch := channels[n]).is_available()}
+        found = channels[node.reads[0]].peek()
+        return (False, None) if found is MISSING else (True, found)
+    value = {n: v for n in node.reads if (v := channels[n].peek()) is not MISSING}
     return True, value if node.schema is None else node.schema(value)

@@ -8,6 +8,8 @@ from contextvars import Context, copy_context
 from functools import partial
 from typing import Any
 
+from ckpt_viz.channels import MISSING
+from ckpt_viz.constants import ROOT
 from ckpt_viz.errors import GraphInterrupt
 from ckpt_viz.pregel.run import Run
 from ckpt_viz.pregel.scope import TaskScope
@@ -17,21 +19,18 @@ from ckpt_viz.types import scope
 
 def fresh_read(run: Run, task: Task, writes: list[tuple[str, Any]]) -> Any:
     """What a router sees: the state with this task's own writes applied, and nothing else's."""
-    live, node = run.live, task.node
-    channels = live.channels
+    node, channels = task.node, run.live.channels
     mine: dict[str, list[Any]] = {}
     for name, value in writes:
         mine.setdefault(name, []).append(value)
     state: dict[str, Any] = {}
-    for name in node.reads if not node.hidden else run.program.output_channels:
+    for name in run.program.output_channels if node.hidden else node.reads:
         channel = channels[name]
-        if name in mine:
-            channel = channel.copy()
-            channel.update(mine[name])
-        if channel.is_available():
-            state[name] = channel.get()
-    if "__root__" in state:
-        return state["__root__"]
+        value = channel.after(mine[name]) if name in mine else channel.peek()
+        if value is not MISSING:
+            state[name] = value
+    if ROOT in state:
+        return state[ROOT]
     return state if node.schema is None else node.schema(state)
 
 

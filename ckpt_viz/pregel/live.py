@@ -70,16 +70,15 @@ class Live:
 
     def get(self, name: str) -> Any:
         """The channel's value, or MISSING."""
-        channel = self.channels[name]
-        return channel.get() if channel.is_available() else MISSING
+        return self.channels[name].peek()
 
     def read(self, names: str | tuple[str, ...]) -> Any:
         """A value (None where empty), or a dictionary of the channels that hold one."""
         channels = self.channels
         if isinstance(names, str):
-            channel = channels[names]
-            return channel.get() if channel.is_available() else None
-        return {n: ch.get() for n in names if (ch := channels[n]).is_available()}
+            found = channels[names].peek()
+            return None if found is MISSING else found
+        return {n: v for n in names if (v := channels[n].peek()) is not MISSING}
 
     def saved_values(self, names: Iterable[str]) -> dict[str, Any]:
         """The saved forms of the named channels, without the empty ones."""
