@@ -176,13 +176,12 @@ def address(config: Config) -> tuple[str, str, str | None]:
     Raises:
         MissingThreadIdError: there is no thread id.
     """
-    conf = config.get("configurable") or {}
-    try:
-        thread = conf["thread_id"]
-    except KeyError:
+    conf = (config or {}).get("configurable") or {}
+    thread = conf.get("thread_id")
+    if thread is None:
         raise MissingThreadIdError(
             "The config names no thread. Pass {'configurable': {'thread_id': '...'}}."
-        ) from None
+        )
     return str(thread), conf.get("checkpoint_ns") or "", conf.get("checkpoint_id") or None
 
 
@@ -253,8 +252,8 @@ def check_filter(filter: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def matches(metadata: Mapping[str, Any], filter: Mapping[str, Any]) -> bool:
-    """Whether all entries of a filter equal those of the metadata."""
-    return all(key in metadata and metadata[key] == value for key, value in filter.items())
+    """Whether all entries of a filter equal those of the metadata; an absent one is None."""
+    return all(metadata.get(key) == value for key, value in filter.items())
 
 
 def time_of(id_: str) -> float:

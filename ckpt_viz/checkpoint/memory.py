@@ -137,13 +137,17 @@ class InMemorySaver(BaseCheckpointSaver):
 
     def _newest(self, thread: str, ns: str, rows: dict[str, Row]) -> str:
         """The greatest id; only rows that came since the last question are looked at."""
-        count, newest = self._heads.get((thread, ns), (0, ""))
-        size = len(rows)
-        if newest not in rows or size < count:
-            count, newest = 0, ""
-        newest = max(newest, *islice(reversed(rows), size - count), "")
-        self._heads[thread, ns] = size, newest
-        return newest
+        while True:
+            count, newest = self._heads.get((thread, ns), (0, ""))
+            size = len(rows)
+            if newest not in rows or size < count:
+                count, newest = 0, ""
+            try:
+                newest = max(newest, *islice(reversed(rows), size - count), "")
+            except RuntimeError:  # a run in another thread put a row meanwhile: look again
+                continue
+            self._heads[thread, ns] = size, newest
+            return newest
 
     def list(
         self,
@@ -241,7 +245,8 @@ class InMemorySaver(BaseCheckpointSaver):
         """One ``{thread_id, checkpoints, last_step, last_time}`` a thread, last used first."""
         found = []
         for thread in list(self.storage):
-            ids = [(id_, ns) for ns in list(self.storage[thread]) for id_ in self._rows(thread, ns)]
+            spaces = list(self.storage.get(thread, ()))
+            ids = [(id_, ns) for ns in spaces for id_ in list(self._rows(thread, ns))]
             if not ids:
                 continue
             last, ns = max([key for key in ids if not key[1]] or ids)

@@ -25,7 +25,9 @@ def value_writes(output: Any, keys: frozenset[str]) -> list[Write]:
         return []
     if isinstance(output, Command):
         return _command_values(output, keys)
-    if isinstance(output, list | tuple) and any(isinstance(o, Command) for o in output):
+    if isinstance(output, Send):
+        return []
+    if isinstance(output, list | tuple) and any(isinstance(o, Command | Send) for o in output):
         return [w for one in output for w in value_writes(one, keys)]
     if ROOT in keys:
         return [(ROOT, output)]
@@ -70,7 +72,7 @@ def _command_values(command: Command[Any], keys: frozenset[str]) -> list[Write]:
 
 
 def goto_writes(output: Any) -> list[Write]:
-    """The writes of the gotos in a node's output.
+    """The writes of the gotos in a node's output, and of the Sends in it.
 
     Raises:
         InvalidUpdateError: a target that the graph does not have.
@@ -78,7 +80,9 @@ def goto_writes(output: Any) -> list[Write]:
     commands = output if isinstance(output, list | tuple) else (output,)
     found: list[Write] = []
     for command in commands:
-        if isinstance(command, Command):
+        if isinstance(command, Send):
+            found += target_writes(command)
+        elif isinstance(command, Command):
             found += [w for t in command.goto_list() for w in target_writes(t)]
     return found
 

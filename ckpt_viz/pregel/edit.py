@@ -33,7 +33,7 @@ def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
     config: dict[str, Any] = {}
     where = run.settings.config
     wanted = where["configurable"].get("checkpoint_id")
-    latest = wanted is None
+    latest = wanted is None or wanted == (yield from _head(run))
     for updates in rounds:
         saved = yield Load(run.where(wanted))
         if saved is None and wanted is not None:
@@ -47,6 +47,12 @@ def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
         config = yield from _round(run, updates, saved, latest)
         wanted = config["configurable"]["checkpoint_id"]
     return config
+
+
+def _head(run: Run) -> Script:
+    """The id of the thread's newest checkpoint, or None."""
+    head = yield Load(run.where(None))
+    return head.checkpoint["id"] if head is not None else None
 
 
 def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -> Script:

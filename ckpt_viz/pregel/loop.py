@@ -60,9 +60,11 @@ def _loop(run: Run, replaying: bool) -> Script:
         step = run.step
         if (request := run.save("loop")) is not None:
             yield request
-        if run.listened:
-            yield from _show_step(run, step, updated)
         ran, tasks = tasks, prepare_next_tasks(live, run.step)
+        if run.listened:
+            if not tasks:
+                yield from run.flush()
+            yield from _show_step(run, step, updated)
         if run.checkpoints and run.saver is not None:
             yield from run.show_checkpoint(tasks)
         if settings.after and should_interrupt(run, settings.after, ran):

@@ -46,8 +46,10 @@ class Item:
         return hash((self.namespace, self.key))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in self.dict().items())
-        return f"{type(self).__name__}({shown})"
+        fields = self.dict()
+        names = ("namespace", "key", *(n for n in fields if n not in ("namespace", "key")))
+        shown = ", ".join(f"{name}={fields[name]!r}" for name in names)
+        return f"Item({shown})"
 
 
 class SearchItem(Item):
@@ -144,12 +146,14 @@ class BaseStore:
         self,
         namespace: Namespace,
         key: str,
-        value: Mapping[str, Any],
+        value: Mapping[str, Any] | None,
         index: Literal[False] | list[str] | None = None,
         *,
         ttl: float | None = None,
     ) -> None:
         """Write an item; one that is there is replaced and keeps its time of creation.
+
+        The value None removes the item, as `delete` does.
 
         Raises:
             InvalidNamespaceError: the namespace is empty or not made of plain text.
@@ -202,7 +206,7 @@ class BaseStore:
         self,
         namespace: Namespace,
         key: str,
-        value: Mapping[str, Any],
+        value: Mapping[str, Any] | None,
         index: Literal[False] | list[str] | None = None,
         *,
         ttl: float | None = None,
@@ -253,7 +257,7 @@ def _put(
     store: BaseStore,
     namespace: Namespace,
     key: str,
-    value: Mapping[str, Any],
+    value: Mapping[str, Any] | None,
     index: Literal[False] | list[str] | None,
     *,
     ttl: float | None,
@@ -262,7 +266,8 @@ def _put(
         raise NotImplementedError(
             f"{type(store).__name__} keeps items for ever: leave out ttl, or use another store."
         )
-    return PutOp(_checked(namespace), str(key), dict(value), index, ttl)
+    kept = None if value is None else dict(value)
+    return PutOp(_checked(namespace), str(key), kept, index, ttl)
 
 
 def _checked(namespace: Namespace) -> Namespace:

@@ -84,6 +84,19 @@ def test_delete_and_absent_items(store):
     assert store.search(("n",)) == []
 
 
+def test_putting_none_removes(store):
+    store.put(("n",), "a", {"k": 1})
+    store.put(("n",), "a", None)
+    assert store.get(("n",), "a") is None
+
+
+def test_an_item_is_shown_as_the_documentation_does(store):
+    store.put(("n",), "a", {"k": 1})
+    start = "Item(namespace=['n'], key='a', value={'k': 1}, created_at='"
+    assert repr(store.get(("n",), "a")).startswith(start)
+    assert repr(store.search(("n",))[0]).startswith(start)
+
+
 def test_what_is_kept_is_nobodys_own(store):
     value = {"list": [1]}
     store.put(("n",), "k", value)

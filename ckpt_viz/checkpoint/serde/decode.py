@@ -101,13 +101,17 @@ def _one(find: Find, parts: list[Any]) -> Any:
     value = parts[2]
     if cls is bytearray and not isinstance(value, bytes):
         raise TypeError("a bytearray is made of bytes")
-    if isinstance(cls, type) and issubclass(cls, enum.Enum):
-        return cls(tuple(value)) if isinstance(value, list) and _tuple_enum(cls) else cls(value)
+    if isinstance(value, list) and isinstance(cls, type) and issubclass(cls, enum.Enum):
+        return _member(cls, value)
     return cls(value)
 
 
-def _tuple_enum(cls: Any) -> bool:
-    return any(isinstance(member.value, tuple) for member in cls)
+def _member(cls: type[enum.Enum], value: list[Any]) -> enum.Enum:
+    """The member of a list value; LangGraph writes a tuple as a list."""
+    try:
+        return cls(value)
+    except ValueError:
+        return cls(tuple(value))
 
 
 def _args(find: Find, parts: list[Any]) -> Any:

@@ -111,6 +111,11 @@ def _command(obj: types.Command[Any]) -> Parts:
     return KWARGS, [WIRE_MODULE, "Command", fields]
 
 
+def _interrupt(obj: types.Interrupt) -> Parts:
+    fields = {key: getattr(obj, key) for key in ("value", "id", "response_schema")}
+    return KWARGS, [WIRE_MODULE, "Interrupt", fields]
+
+
 _EXACT: dict[type, Reducer] = {
     tuple: lambda o: (ONE, ["builtins", "tuple", list(o)]),
     set: lambda o: (ONE, ["builtins", "set", list(o)]),
@@ -131,7 +136,7 @@ _EXACT: dict[type, Reducer] = {
     defaultdict: _defaultdict,
     types.Send: lambda o: (ARGS, [WIRE_MODULE, "Send", [o.node, o.arg]]),
     types.Command: _command,
-    types.Interrupt: lambda o: (KWARGS, [WIRE_MODULE, "Interrupt", {"value": o.value, "id": o.id}]),
+    types.Interrupt: _interrupt,
     types.Overwrite: lambda o: (KWARGS, [WIRE_MODULE, "Overwrite", {"value": o.value}]),
     Opaque: lambda o: Ext(o.code, o.raw),
     Reference: _reference,

@@ -25,7 +25,9 @@ _COLUMNS = (
     "t.thread, t.ns, c.k, c.id, c.parent, c.tag, c.body, c.mtag, c.meta "
     "FROM ckpt_checkpoints c JOIN ckpt_threads t ON t.k = c.k"
 )
-_IN_SQL = ("source", "step")
+_IN_SQL: dict[str, type] = {"source": str, "step": int}
+"""Metadata with a column of its own, and the type for which SQL compares as Python does."""
+_MAX_INT = 2**63
 
 Row = tuple[Any, ...]
 BlobKey = tuple[int, Any, str]
@@ -76,7 +78,7 @@ class Query:
         if end:
             query.add("c.id < ?", end)
         for key, value in filter.items():
-            if key in _IN_SQL and type(value) in (str, int):
+            if type(value) is _IN_SQL.get(key) and _storable(value):
                 query.add(f"c.{key} = ?", value)
             else:
                 query.rest[key] = value
@@ -191,6 +193,11 @@ class Reader:
                     write = (task, channel, self._loads((tag, data)))
                     found.setdefault((k, id_), []).append(write)
         return found
+
+
+def _storable(value: Any) -> bool:
+    """Whether SQLite can hold this text or number, so that it may be asked for."""
+    return value.isascii() if isinstance(value, str) else -_MAX_INT <= value < _MAX_INT
 
 
 def _chunks(items: Iterable[Any]) -> Iterable[tuple[Any, ...]]:

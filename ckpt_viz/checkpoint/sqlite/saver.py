@@ -91,16 +91,14 @@ class SqliteSaver(BaseCheckpointSaver):
         conn = self._given if self._given is not None else self._open
         if conn is None:
             path = self._path or ":memory:"
-            conn = self._open = sqlite3.connect(
-                path,
-                timeout=30,
-                check_same_thread=False,
-                isolation_level=None,
-                cached_statements=256,
-                uri=path.startswith("file:"),
-            )
+            conn = self._open = _connect(path)
         if not self._is_setup:
-            schema.create(conn, ours=self._given is None)
+            try:
+                schema.create(conn, ours=self._given is None)
+            except sqlite3.DatabaseError as error:
+                error.add_note(f"While preparing the database {self._path or 'of the connection'}.")
+                self._finish()
+                raise
             self._is_setup = True
         return conn
 
@@ -338,6 +336,23 @@ class SqliteSaver(BaseCheckpointSaver):
             conn.commit()
 
         return work
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(
+            path,
+            timeout=30,
+            check_same_thread=False,
+            isolation_level=None,
+            cached_statements=256,
+            uri=path.startswith("file:"),
+        )
+    except sqlite3.OperationalError as error:
+        raise sqlite3.OperationalError(
+            f"Cannot open the database {path!r}: {error}. Pass the path of a file in a folder that "
+            "exists, a 'file:' URI, or ':memory:'."
+        ) from error
 
 
 def _nothing(_: sqlite3.Connection) -> None:

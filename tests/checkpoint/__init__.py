@@ -1,0 +1,1 @@
+"""Tests of the savers and of the serializer."""
