@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Any, Self
 
 from ckpt_viz.channels import (
     BaseChannel,
@@ -15,16 +14,25 @@ from ckpt_viz.channels import (
     NamedBarrierValueAfterFinish,
     Topic,
 )
+from ckpt_viz.checkpoint.serde import register
 from ckpt_viz.constants import END, ROOT, START, TASKS
+from ckpt_viz.graph.callables import (
+    callable_of,
+    command_ends,
+    hints_of,
+    input_of,
+    literals,
+    name_of,
+    wants_of,
+)
+from ckpt_viz.graph.classes import named_classes
 from ckpt_viz.graph.schema import channels_of, coercer
 from ckpt_viz.graph.writing import Branch, Writing
 from ckpt_viz.pregel.main import Pregel
 from ckpt_viz.pregel.program import Node, Program
-from ckpt_viz.types import Command, Send
+from ckpt_viz.types import Send
 
 __all__ = ["END", "START", "CompiledStateGraph", "StateGraph"]
-
-_WANTED = ("config", "runtime", "store", "writer")
 
 
 @dataclass(slots=True, eq=False)
@@ -95,7 +103,7 @@ class StateGraph:
             ValueError: the name is taken, reserved or has a reserved character.
         """
         if not isinstance(node, str):
-            action, node = node, _name_of(node)
+            action, node = node, name_of(node)
         if action is None:
             raise ValueError(f"Node `{node}` has no action: pass a function.")
         if node in (START, END):
@@ -107,13 +115,13 @@ class StateGraph:
                 raise ValueError(
                     f"'{reserved}' is a reserved character and is not allowed in the node names."
                 )
-        hints = _hints_of(action)
-        schema = input_schema or _input_of(action, hints) or self.state_schema
+        hints = hints_of(action)
+        schema = input_schema or input_of(action, hints) or self.state_schema
         self._add_schema(schema)
-        ends = tuple(destinations) if destinations else _command_ends(hints)
-        call, is_async = _callable_of(action)
+        ends = tuple(destinations) if destinations else command_ends(hints)
+        call, is_async = callable_of(action)
         self.nodes[node] = NodeSpec(
-            action, call, _wants_of(action), is_async, schema, defer, metadata, ends
+            action, call, wants_of(action), is_async, schema, defer, metadata, ends
         )
         return self
 
@@ -157,11 +165,11 @@ class StateGraph:
         if isinstance(path_map, list | tuple):
             path_map = {target: target for target in path_map}
         elif path_map is None:
-            hinted = _literals(_hints_of(path).get("return"))
+            hinted = literals(hints_of(path).get("return"))
             path_map = {target: target for target in hinted} or None
-        call, is_async = _callable_of(path)
+        call, is_async = callable_of(path)
         self.branches.setdefault(source, {})[name] = Branch(
-            name, call, path_map, is_async, _wants_of(path)
+            name, call, path_map, is_async, wants_of(path)
         )
         return self
 
@@ -171,7 +179,7 @@ class StateGraph:
             raise ValueError("Sequence requires at least one node.")
         last = None
         for one in nodes:
-            name, action = one if isinstance(one, tuple) else (_name_of(one), one)
+            name, action = one if isinstance(one, tuple) else (name_of(one), one)
             self.add_node(name, action)
             if last is not None:
                 self.add_edge(last, name)
@@ -244,6 +252,8 @@ class StateGraph:
             )
         points = [p for ps in (interrupt_before, interrupt_after) for p in (ps or ()) if ps != "*"]
         self.validate(points)
+        for cls in named_classes(self._annotations()):
+            register(cls)
         return CompiledStateGraph(
             self._program(),
             builder=self,
@@ -252,6 +262,13 @@ class StateGraph:
             name=name or "LangGraph",
             breaks=(interrupt_before or (), interrupt_after or ()),
         )
+
+    def _annotations(self) -> list[Any]:
+        """All that the graph's schemas and its nodes' signatures name."""
+        hints = [self.state_schema, self.input_schema, self.output_schema, self.context_schema]
+        for spec in self.nodes.values():
+            hints += [spec.input_schema, *hints_of(spec.func).values()]
+        return hints
 
     def _program(self) -> Program:
         channels: dict[str, BaseChannel] = dict(self.channels)
@@ -336,65 +353,5 @@ class CompiledStateGraph(Pregel):
         self.context_schema = builder.context_schema
 
 
-def _name_of(action: Any) -> str:
-    return str(getattr(action, "__name__", None) or type(action).__name__)
-
-
 def _one(keys: tuple[str, ...]) -> str | tuple[str, ...]:
     return ROOT if keys == (ROOT,) else keys
-
-
-def _callable_of(action: Any) -> tuple[Callable[..., Any], bool]:
-    """What to call for a node or router, and whether it has to be awaited."""
-    if callable(action):
-        call = action
-        target = action if inspect.isroutine(action) else getattr(action, "__call__", action)  # noqa: B004
-        while hasattr(target, "func"):
-            target = target.func
-        return call, inspect.iscoroutinefunction(target)
-    if hasattr(action, "invoke"):
-        return action.invoke, False
-    raise TypeError(f"A node is a callable or has `invoke`; got {type(action).__name__}.")
-
-
-def _wants_of(action: Any) -> tuple[str, ...]:
-    try:
-        parameters = inspect.signature(action).parameters
-    except (TypeError, ValueError):  # a builtin without a signature takes the state alone
-        return ()
-    first = next(iter(parameters), None)
-    return tuple(n for n in _WANTED if n in parameters and n != first)
-
-
-def _hints_of(action: Any) -> dict[str, Any]:
-    """The annotations of a node or router; nothing where they cannot be resolved."""
-    target = action if inspect.isroutine(action) else getattr(action, "__call__", None)  # noqa: B004
-    if target is None:
-        return {}
-    try:
-        return get_type_hints(target)
-    except (NameError, TypeError, AttributeError):  # forward names of a local scope
-        return {}
-
-
-def _input_of(action: Any, hints: dict[str, Any]) -> Any:
-    """The class that a node's first parameter is annotated with, if it is a state schema."""
-    try:
-        first = next(iter(inspect.signature(action).parameters), None)
-    except (TypeError, ValueError):
-        return None
-    hint = hints.get(first) if first else None
-    found = channels_of(hint) if inspect.isclass(hint) else {}
-    return hint if found and ROOT not in found else None
-
-
-def _literals(hint: Any) -> list[str]:
-    return [a for a in get_args(hint) if isinstance(a, str)] if get_origin(hint) is Literal else []
-
-
-def _command_ends(hints: dict[str, Any]) -> tuple[str, ...]:
-    """The targets in a ``Command[Literal[…]]`` return annotation."""
-    hint = hints.get("return")
-    if get_origin(hint) is not Command:
-        return ()
-    return tuple(t for arg in get_args(hint) for t in _literals(arg))

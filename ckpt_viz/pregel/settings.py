@@ -62,6 +62,10 @@ def settings_of(
     Raises:
         TypeError: a keyword that means nothing here. ValueError: a value that is not allowed.
     """
+    if "checkpoint_during" in options:  # the older word for the same choice
+        during = options["checkpoint_during"]
+        options = {k: v for k, v in options.items() if k != "checkpoint_during"}
+        options.setdefault("durability", "exit" if during is False else None)
     unknown = sorted(set(options) - _OPTIONS)
     if unknown:
         raise TypeError(f"Unknown keyword {unknown}; the keywords are {sorted(_OPTIONS)}.")
