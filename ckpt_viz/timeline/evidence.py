@@ -14,7 +14,7 @@ from ckpt_viz.timeline.rows import (
     ran_nodes,
     read_news,
 )
-from ckpt_viz.timeline.why import Evidence, explain, explain_not, explain_versions, fired
+from ckpt_viz.timeline.why import EDIT, Evidence, explain, explain_not, explain_versions, fired
 
 
 class Reader(Protocol):
@@ -89,7 +89,7 @@ def _evidence(reader: Reader, tup: Any, parent: Any) -> Evidence:
     if source == "update":
         light = reader.light(str(config_id(tup.config)))
         before = reader.light(parent_id) if parent is not None and parent_id else None
-        by_hand = next(iter(ran_nodes(light, before)), "your edit")
+        by_hand = next(iter(ran_nodes(light, before)), EDIT)
     if parent is not None and parent_id is not None and source == "loop":
         names = {t.id: str(t.name) for t in reader.snapshot(parent_id).tasks}
         writers = [

@@ -14,6 +14,8 @@ from ckpt_viz.timeline.records import Topology
 PUSH = "__pregel_push"
 START = "__start__"
 TASKS = "__pregel_tasks"
+EDIT = "your edit"
+"""Who wrote an update when no record tells as which node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,8 @@ def _trigger(evidence: Evidence, node: str, trigger: str) -> str:
 
 
 def _by(topology: Topology, source: str, node: str) -> str:
+    if source == EDIT:
+        return _by_edit(topology, node)
     shown = "START" if source == START else source
     if (source, node) in topology.edges:
         return f"ran because {shown}'s edge leads here"
@@ -123,6 +127,15 @@ def _by(topology: Topology, source: str, node: str) -> str:
     if fits:
         return f"ran because one of {shown}'s routers said so ({_and(fits)})"
     return f"ran because {shown}'s Command(goto={node!r}) said so"
+
+
+def _by_edit(topology: Topology, node: str) -> str:
+    """An edit set the trigger; where one node alone leads here, it was written as that one."""
+    leads = [source for source, end in sorted(topology.edges) if end == node]
+    if len(leads) == 1:
+        shown = "START" if leads[0] == START else leads[0]
+        return f"ran because your edit stands for {shown}, whose edge leads here"
+    return "ran because your edit leads here"
 
 
 def _and(names: Any) -> str:
