@@ -9,8 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STATIC := ckpt_viz/explorer/static/widget.js
 NODE_STAMP := js/node_modules/.package-lock.json
-JS_SOURCES := $(shell find js/src js -maxdepth 1 -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.css' \
-	-o -name '*.mjs' -o -name '*.json' \) 2>/dev/null | sort -u)
+JS_SOURCES := $(shell find js/src -type f 2>/dev/null) $(wildcard js/*.json js/*.mjs js/*.ts)
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 CHROMIUM_LINE := apt-get install -y --no-install-recommends chromium
 export LANGSMITH_TRACING := false
 
@@ -20,18 +20,23 @@ help:
 	@echo 'make demo           the tour, in JupyterLab'
 	@echo 'make demo CHECK=1   the tour run and looked at without a person'
 	@echo 'make test           every check: lint, types, floors, page, Python, real browser'
-	@echo 'make soak           the full counts     make bench   speed, as ratios against the peer'
+	@echo 'make soak           the tests that take full counts'
+	@echo 'make bench          speed, as ratios of CPU time: LangGraph divided by this engine'
+	@echo 'make clean          remove what was built, but for .venv'
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo 'Python 3.11 or newer is needed and none is on PATH' >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
-$(VENV)/.stamp-%: pyproject.toml | $(BIN)/python
+# The page comes first: without npm one line says so, instead of pip's page of traceback.
+$(VENV)/.stamp-%: pyproject.toml | $(STATIC) $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
 	touch $@
 
 $(NODE_STAMP): js/package-lock.json js/package.json
 	@command -v npm >/dev/null || { echo 'npm is not on PATH: install Node 20 or newer' >&2; exit 1; }
+	@node -e 'process.exit(+(parseInt(process.versions.node) < 20))' \
+		|| { echo "Node 20 or newer is needed, and this is $$(node --version)" >&2; exit 1; }
 	cd js && npm ci --ignore-scripts --no-audit --no-fund
 	touch $@
 
@@ -43,9 +48,9 @@ js: $(STATIC)
 
 # Without a browser the checks that need one can't run: with CI set that is a failure, else it is said.
 chromium:
-	@if command -v chromium >/dev/null || command -v google-chrome >/dev/null; then :; \
+	@if command -v $(BROWSERS) >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -q && $(CHROMIUM_LINE); \
-	else echo 'No Chromium: type  sudo $(CHROMIUM_LINE)' >&2; [ -z "$${CI:-}" ]; fi
+	else echo 'No Chromium, and some checks need one. Type:  sudo $(CHROMIUM_LINE)' >&2; [ -z "$${CI:-}" ]; fi
 
 ifdef CHECK
 demo: $(VENV)/.stamp-demo $(STATIC) chromium
@@ -70,8 +75,7 @@ js-test: $(STATIC)
 	cd js && npx --no-install vitest run
 
 py-test: $(VENV)/.stamp-test $(STATIC) chromium
-	$(BIN)/python -m pytest -m 'not soak' $$(command -v chromium >/dev/null || command -v google-chrome >/dev/null \
-		|| echo --ignore=tests/browser)
+	$(BIN)/python -m pytest -m 'not soak' $$(command -v $(BROWSERS) >/dev/null || echo --ignore=tests/browser)
 
 soak: $(VENV)/.stamp-test $(STATIC)
 	$(BIN)/python -m pytest -m soak
@@ -80,4 +84,5 @@ bench: $(VENV)/.stamp-test
 	$(BIN)/python tests/bench/compare.py
 
 clean:
-	rm -rf js/node_modules ckpt_viz/explorer/static dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf js/node_modules ckpt_viz/explorer/static dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+		.import_linter_cache

@@ -77,11 +77,14 @@ class CkptMagics(Magics):
         return self._explore(args)
 
     def _value(self, expression: str) -> Any:
-        if expression.endswith((".db", ".sqlite", ".sqlite3")) and Path(expression).is_file():
-            return expression
+        if expression.endswith((".db", ".sqlite", ".sqlite3")):
+            if Path(expression).is_file():
+                return expression
+            if "/" in expression:
+                raise UsageError(f"%ckpt: there is no file {expression!r}; nothing was created.")
         try:
             return self._shell.ev(expression)
-        except (NameError, SyntaxError) as error:
+        except (NameError, SyntaxError, AttributeError) as error:
             raise UsageError(
                 f"%ckpt: {expression!r} is not a graph in this notebook ({error}). "
                 "Run the cell that makes it first."
@@ -146,7 +149,11 @@ class CkptMagics(Magics):
 
     def _export(self, words: list[str]) -> None:
         args = _parser(("file",)).parse_args(words)
-        print(Explorer(self._one(args), follow=False).export(args.file))
+        explorer = Explorer(self._one(args), follow=False)
+        try:
+            print(explorer.export(args.file))
+        except (ValueError, OSError) as error:
+            raise UsageError(f"%ckpt: nothing was exported: {error}") from error
 
     def _cell(self, cell: str) -> None:
         before = _heads(self._shell.user_ns)

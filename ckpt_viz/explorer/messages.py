@@ -12,7 +12,7 @@ from typing import Any
 
 from ckpt_viz.explorer.panels import Json, checkpoint_json, compare
 from ckpt_viz.explorer.session import Session, error_json
-from ckpt_viz.timeline.preview import Previewer, resolve
+from ckpt_viz.timeline.preview import Previewer, mark, resolve
 from ckpt_viz.timeline.records import ForkPreview
 
 PREVIEW_SECONDS = 2.0
@@ -127,8 +127,9 @@ def _preview(session: Session, request: Json) -> Json:
         PREVIEW_SECONDS,
         lambda: timeline.preview(checkpoint, request.get("values"), as_node, _replace(request)),
     )
+    base = timeline.snapshot(checkpoint).values
     return {
-        "values": Previewer(session.redact).entries(found.values),
+        "values": mark(Previewer(session.redact).entries(found.values), base, found.values),
         "next": list(found.next),
         "again": list(found.again),
         "notes": list(found.notes),
@@ -177,12 +178,18 @@ def _resume(session: Session, request: Json) -> Json:
     timeline = session.timeline
     checkpoint = _need(request, "checkpoint")
     answers = request.get("answers")
-    if not isinstance(answers, dict) or not answers:
+    if not isinstance(answers, dict):
         raise BadRequestError("resume needs 'answers': a map from interrupt id to answer")
+
+    def work() -> None:
+        if answers:
+            timeline.resume(checkpoint, answers, session.worker.poke)
+        else:
+            timeline.go_on(checkpoint, session.worker.poke)
 
     def do() -> Json:
         timeline.require(checkpoint)
-        session.start(lambda: timeline.resume(checkpoint, answers, session.worker.poke))
+        session.start(work)
         return {"started": True}
 
     return session.once(request.get("act"), do)
@@ -200,6 +207,10 @@ def _run(session: Session, request: Json) -> Json:
 
 def _stop(session: Session, request: Json) -> Json:
     return {"stopped": session.stop()}
+
+
+def _ping(session: Session, request: Json) -> Json:
+    return {}
 
 
 def _select(session: Session, request: Json) -> Json:
@@ -220,6 +231,7 @@ def _export(session: Session, request: Json) -> Json:
 
 
 HANDLERS: dict[str, Handler] = {
+    "ping": _ping,
     "hello": _hello,
     "thread": _thread,
     "checkpoint": _checkpoint,

@@ -91,9 +91,9 @@ def title_of(row: Row | None, snapshot: Any) -> str:
     if row.source == "input":
         what = "Input"
     elif row.source == "update":
-        what = f"Edited, as {', '.join(nodes)}" if nodes else "Edited"
+        what = f"After update as {', '.join(nodes)}" if nodes else "After update by you"
     elif row.source == "fork":
-        what = "Copy"
+        what = "After fork by you"
     else:
         what = f"After {', '.join(nodes)}" if nodes else "Start"
     return f"{what} (step {step})"
@@ -190,7 +190,7 @@ def task_json(task: TaskView, previewer: Previewer, session: Any) -> Json:
 
 def channels_json(timeline: GraphTimeline, checkpoint_id: str) -> Json:
     """The matrix of channels by steps along the branch that ends in the checkpoint."""
-    lineage = list(reversed(timeline.ancestors(checkpoint_id)[: STEP_LIMIT + 1]))
+    lineage = list(reversed(timeline.ancestors(checkpoint_id, STEP_LIMIT + 1)))
     lights = [timeline.light(i) for i in lineage]
     shown = lights[-STEP_LIMIT:]
     previous: dict[str, Light | None] = {

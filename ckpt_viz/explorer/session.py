@@ -11,6 +11,7 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ckpt_viz.explorer.live import Worker
 from ckpt_viz.explorer.panels import Json, can_json, rows_json
@@ -48,6 +49,7 @@ class Session:
         self.redact = tuple(redact)
         self._send = send
         self.export: Callable[[Path], Path] = self._no_export
+        self.redraw: Callable[[], None] = lambda: None
         self.greeted = False
         self.selected: str | None = None
         self.worker = Worker(self.refresh, follow)
@@ -57,6 +59,7 @@ class Session:
         self._busy = False
         self._stopped = False
         self._told: list[Unfinished] = []
+        self._drawn: tuple[Any, ...] = ()
 
     def _no_export(self, path: Path) -> Path:
         raise RuntimeError(f"Can't write {path}: this session has no exporter")
@@ -74,10 +77,30 @@ class Session:
         news = timeline.refresh()
         unfinished = timeline.unfinished(running=self._busy)
         if not news and unfinished == self._told:
+            self._settle()
             return False
         self._told = unfinished
         self.send({"event": "rows", **rows_json(news, timeline.head, unfinished, reset=False)})
+        if not self.worker.follow:
+            self._settle()
         return bool(news)
+
+    def _settle(self) -> None:
+        """Draws the saved picture again, once what was going on is over."""
+        now = self._sign()
+        if now != self._drawn and not self._busy:
+            self._drawn = now
+            self.redraw()
+
+    def drawn(self) -> None:
+        """The picture was drawn as things are now."""
+        self._told = self.timeline.unfinished(running=self._busy)
+        self._drawn = self._sign()
+
+    def _sign(self) -> tuple[Any, ...]:
+        timeline = self.timeline
+        waits = tuple((u.parent, u.task, u.status) for u in self._told)
+        return timeline.thread_id, timeline.checkpoint_ns, timeline.head, waits
 
     def all_rows(self) -> Json:
         """The whole tree (its newest part, when it is very long)."""
@@ -197,6 +220,7 @@ class Session:
         if error is not None:
             message["error"] = error
         self.send(message)
+        self.worker.poke()
 
     @property
     def busy(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import anywidget
 import traitlets
-from IPython.display import display
+from IPython.display import display, update_display
 
 from ckpt_viz.explorer.bundle import script_text, style_text
 from ckpt_viz.explorer.export import write_export
@@ -78,6 +78,8 @@ class Explorer(anywidget.AnyWidget):
         self._session_id = uuid.uuid4().hex[:12]
         self._session = Session(timeline, self._send_json, redact, follow)
         self._session.export = self.export
+        self._session.redraw = self._redraw
+        self._shown = False
         super().__init__(height=height, theme=theme)
         self.on_msg(self._received)
 
@@ -109,13 +111,24 @@ class Explorer(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         found = super()._repr_mimebundle_(**kwargs)
         data, metadata = found if isinstance(found, tuple) else (found or {}, {})
+        return {**data, **self._picture()}, metadata
+
+    def _picture(self) -> dict[str, str]:
         timeline = self._session.timeline
         rows = timeline.rows()
-        static = {
+        return {
             "image/svg+xml": svg_tree(rows, self._session.title, timeline.unfinished()),
             "text/plain": text_tree(rows, self._session.title),
         }
-        return {**data, **static}, metadata
+
+    def _redraw(self) -> None:
+        """Puts the picture of the tree as it is now in the place of the saved one."""
+        if self._shown:
+            update_display(self._picture(), display_id=self._picture_id, raw=True)  # type: ignore[no-untyped-call]
+
+    @property
+    def _picture_id(self) -> str:
+        return f"ckpt-viz-{self._session_id}"
 
     def _ipython_display_(self) -> None:
         # Two outputs: JupyterLab prefers the widget to a picture in the same output even where no
@@ -124,7 +137,9 @@ class Explorer(anywidget.AnyWidget):
         static = {kind: data.pop(kind) for kind in ("image/svg+xml", "text/plain")}
         if data:
             display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
-        display(static, raw=True)  # type: ignore[no-untyped-call]
+        self._session.drawn()
+        display(static, display_id=self._picture_id, raw=True)  # type: ignore[no-untyped-call]
+        self._shown = True
 
     def __repr__(self) -> str:
         """The tree as text."""

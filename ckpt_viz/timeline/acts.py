@@ -155,13 +155,9 @@ class GraphTimeline(GraphReader):
         snapshot = graph.get_state(new)
         again = self.topology.reachable(tuple(snapshot.next))
         notes = ["Your reducers and routers ran to find this; no node did."]
-        if again:
-            notes.append(f"May run again: {', '.join(again)}.")
         asks = self._asked_before(again)
         if asks:
             notes.append(f"May ask again: {', '.join(asks)}.")
-        if not snapshot.next:
-            notes.append("A dead end: nothing runs after this.")
         return ForkPreview(
             snapshot.values, tuple(snapshot.next), again, tuple(notes), not snapshot.next
         )
@@ -187,7 +183,19 @@ class GraphTimeline(GraphReader):
 
     def run(self, value: Any, on_step: OnStep = lambda: None) -> None:
         """Runs with new input on the head of the thread."""
+        self._allowed()
+        self._check_input(value)
         self._drive(value, self._reference(None).config, on_step)
+
+    def _check_input(self, value: Any) -> None:
+        """An input of which the graph would take nothing is an error, in every engine."""
+        known = [n for n, c in self.topology.channels.items() if not c.routing]
+        if isinstance(value, Mapping) and known != ["__root__"] and not set(value) & set(known):
+            named = ", ".join(sorted(str(k) for k in value)) or "none"
+            raise InvalidUpdateError(
+                f"The input names no channel of the graph, nothing was run: it has {named}; "
+                f"the channels are {', '.join(sorted(known))}"
+            )
 
     def replay(self, checkpoint_id: str, on_step: OnStep = lambda: None) -> None:
         """Runs on from the checkpoint; the nodes after it really run again."""

@@ -59,6 +59,7 @@ class GraphReader:
         self._topology: Topology | None = None
         self._lights: dict[str, Light] = {}
         self._rows: dict[str, Row] = {}
+        self._names: dict[str, dict[str, str]] = {}
         self._lock = threading.RLock()
 
     @staticmethod
@@ -237,7 +238,7 @@ class GraphReader:
             live = running and light.id == head and bool(light.ready)
             if not bad and not live:
                 continue
-            names = {t.id: str(t.name) for t in self.snapshot(light.id).tasks}
+            names = self._task_names(light.id, bad)
             for task_id, news in bad.items():
                 name = names.get(task_id, "a node")
                 out.append(Unfinished(light.id, task_id, name, news.state, news.text[:300]))
@@ -246,19 +247,30 @@ class GraphReader:
                 out += [Unfinished(light.id, k, n, "running", "") for k, n in fresh.items()]
         return out
 
+    def _task_names(self, checkpoint_id: str, needed: Iterable[str]) -> dict[str, str]:
+        """Task id -> node. A checkpoint's tasks don't change: it is read once for each new task."""
+        known = self._names.get(checkpoint_id)
+        if known is None or any(task not in known for task in needed):
+            known = {t.id: str(t.name) for t in self.snapshot(checkpoint_id).tasks}
+            self._names[checkpoint_id] = known
+        return known
+
     def writes(self, checkpoint_id: str) -> Writes:
         """The tasks that made this checkpoint and those that run from it, with the reasons."""
         return gather(self, checkpoint_id)
 
-    def ancestors(self, checkpoint_id: str) -> list[str]:
-        """The ids from this checkpoint to its root, within what has been read."""
+    def ancestors(self, checkpoint_id: str, limit: int | None = None) -> list[str]:
+        """The ids from this checkpoint to its root (or `limit` of them), as far as they are read.
+
+        A dict keeps the order, and ends a chain that a broken store closed to a ring.
+        """
         with self._lock:
-            out: list[str] = []
+            out: dict[str, None] = {}
             at: str | None = checkpoint_id
-            while at is not None and at in self._lights and at not in out:
-                out.append(at)
+            while at is not None and at in self._lights and at not in out and len(out) != limit:
+                out[at] = None
                 at = self._lights[at].parent_id
-            return out
+            return list(out)
 
     def light(self, checkpoint_id: str) -> Light:
         """The light record of one checkpoint."""

@@ -72,7 +72,13 @@ def main() -> None:
         subprocess.run(
             [*build, f"--outfile={bundle}", "--log-level=warning"], cwd=HERE.parent, check=True
         )
-        css = (HERE.parent / "src" / "widget.css").read_text()
+        style = Path(folder) / "page.css"
+        subprocess.run(
+            ["npx", "esbuild", "src/widget.css", "--bundle", f"--outfile={style}"],
+            cwd=HERE.parent,
+            check=True,
+        )
+        css = style.read_text()
         script = bundle.read_text().replace("</script", "<\\/script")
         html = Path(folder) / "page.html"
         html.write_text(

@@ -10,7 +10,7 @@ const kernel = new FakeKernel(rows, unfinished, { height: Number(query.get("heig
 kernel.delay = Number(query.get("delay") ?? 0);
 for (const kind of (query.get("deaf") ?? "").split(",")) kernel.deaf.add(kind);
 Object.assign(window, { kernel, row });
-widget.render({ model: kernel, el: document.getElementById("here") as HTMLElement });
+widget().render({ model: kernel, el: document.getElementById("here") as HTMLElement });
 
 function pick() {
   if (what === "story") return story();

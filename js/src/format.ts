@@ -36,7 +36,7 @@ export function middle(text: string, max: number): string {
 }
 
 // Bidirectional controls and other characters that would change how a name reads.
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /** Shows controls as escapes. */
 export function safe(text: string): string {

@@ -1,7 +1,8 @@
 import { render as draw } from "preact";
-import { App, themeOf } from "./app";
+import { App } from "./app";
+import { themeOf } from "./root";
 import { type StaticData, StaticModel } from "./static";
-import { storeOf } from "./store";
+import { type Store, storeOf } from "./store";
 import { hostTheme } from "./theme";
 import type { Model } from "./types";
 
@@ -12,8 +13,7 @@ interface RenderContext {
 }
 
 /** Shows one view of a model in an element; what it returns takes the view away. */
-function render({ model, el, signal }: RenderContext): () => void {
-  const store = storeOf(model);
+function show({ model, el, signal }: RenderContext, store: Store): () => void {
   const root = document.createElement("div");
   root.className = "ckpt-viz";
   const theme = themeOf(model);
@@ -22,7 +22,11 @@ function render({ model, el, signal }: RenderContext): () => void {
   el.append(root);
   draw(<App model={model} store={store} root={root} />, root);
   store.start();
+  // JupyterLab tells that the connection came or went, not which: so it is tried.
+  const onLive = () => setTimeout(() => store.setLost(!store.transport.reaches()), 50);
+  model.on("comm_live_update", onLive);
   const done = () => {
+    model.off("comm_live_update", onLive);
     draw(null, root);
     root.remove();
   };
@@ -32,10 +36,26 @@ function render({ model, el, signal }: RenderContext): () => void {
 
 /** Shows exported data without a kernel. */
 export function mountStatic(el: HTMLElement, data: StaticData): () => void {
-  return render({ model: new StaticModel(data), el });
+  const model = new StaticModel(data);
+  return show({ model, el }, storeOf(model));
 }
 
-export default { render };
+/**
+ * What a host calls, once for each model. anywidget hands every view a wrapper of its own around the model, so the store
+ * that all views share is made here: two stores on one model would take each other's answers.
+ */
+export default function widget() {
+  let store: Store | null = null;
+  return {
+    initialize({ model }: { model: Model }): void {
+      store = storeOf(model);
+    },
+    render(context: RenderContext): () => void {
+      store ??= storeOf(context.model);
+      return show(context, store);
+    },
+  };
+}
 
 /** An exported page holds the data and an empty place for the explorer beside this script. */
 function mountExported(): void {

@@ -26,6 +26,7 @@ export interface Branch {
 }
 
 const CACHE_SIZE = 300;
+const LOST = "Disconnected: the kernel was restarted or is gone. Run the cell again.";
 
 /** All that is known of one model's thread; shared by the model's views. */
 export class Store {
@@ -62,6 +63,7 @@ export class Store {
     this.transport.onSlow = (slow) => {
       this.slow.value = slow;
     };
+    this.transport.onLost = () => this.setLost(true);
     this.transport.listen((message) => this.onEvent(message));
   }
 
@@ -75,6 +77,18 @@ export class Store {
   openThread(thread: string, ns: string): Promise<void> {
     this.cache.clear();
     return this.load("thread", { thread, ns });
+  }
+
+  /** The host lost the kernel (it was restarted or is gone), or has it back. */
+  setLost(lost: boolean): void {
+    if (lost) {
+      this.closed.value ??= LOST;
+      this.run.value = null;
+      this.transport.failAll(LOST);
+    } else if (this.closed.peek() === LOST) {
+      this.closed.value = null;
+      void this.load("hello", {});
+    }
   }
 
   retry(): void {
@@ -340,10 +354,4 @@ function groupBy<T>(list: readonly T[], key: (one: T) => string): Map<string, T[
 export function letters(n: number): string {
   const last = String.fromCharCode(65 + (n % 26));
   return n < 26 ? last : letters(Math.floor(n / 26) - 1) + last;
-}
-
-let acts = 0;
-/** An id for one act, so that a double click is one act. */
-export function actId(): string {
-  return `${Date.now().toString(36)}-${++acts}-${Math.floor(Math.random() * 1e9).toString(36)}`;
 }

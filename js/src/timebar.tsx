@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
+import { ranText } from "./cells";
 import { count } from "./format";
 import type { Branch, Store } from "./store";
-import { ranText } from "./tree";
 import { Button } from "./ui";
 
 const PLAY_MS = 700;

@@ -39,6 +39,8 @@ export class Transport {
   private readonly lateMs: number;
   /** Told whenever "the kernel is busy" starts or ends. */
   onSlow: (slow: boolean) => void = () => {};
+  /** Told when a message could not be sent. */
+  onLost: () => void = () => {};
 
   constructor(
     private readonly model: Model,
@@ -70,8 +72,19 @@ export class Transport {
         this.settle(id);
         const why = error instanceof Error ? error.message : String(error);
         reject(new KernelError("Disconnected", `No connection to the kernel (${why}). Run the cell again.`));
+        this.onLost();
       }
     });
+  }
+
+  /** Whether a message can be sent at all. */
+  reaches(): boolean {
+    try {
+      this.model.send({ id: 0, kind: "ping" });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   listen(fn: Listener): () => void {

@@ -1,7 +1,9 @@
-import { clock, duration, middle, nodeText, safe } from "./format";
+import { headRow, make, newRow, RowWriter, setOrDrop, topOf } from "./cells";
+import { clock } from "./format";
 import { isPlainKey } from "./keyboard";
 import type { Chain } from "./lanes";
-import type { Branch, Row, Store } from "./store";
+import { LANE_W, LANE_X, LanePainter, MAX_LANES } from "./paint";
+import type { Row, Store } from "./store";
 
 export interface TreeEvents {
   /** A row was clicked (delay 0) or reached with the keyboard (a short delay). */
@@ -12,22 +14,7 @@ export interface TreeEvents {
   command(key: string, row: Row): boolean;
 }
 
-const MAX_LANES = 6;
-const LANE_W = 16;
-const LANE_X = 16;
-const OVERSCAN = 6;
-const LANE_VARS = ["--ckv-lane0", "--ckv-lane1", "--ckv-lane2", "--ckv-lane3", "--ckv-lane4", "--ckv-lane5"];
-
-/** What ran to make a row, in words. */
-export function ranText(row: Row): string {
-  if (row.unfinished) return row.unfinished.name;
-  const nodes = row.nodes.map((node) => (node === "__start__" ? "start" : node));
-  if (row.source === "input") return "input";
-  if (row.source === "fork") return "fork by you";
-  if (row.source === "update") return nodes.length ? `update as ${nodeText(nodes)}` : "update by you";
-  if (nodes.length) return nodeText(nodes);
-  return (row.step ?? 0) <= 0 ? "start" : "—";
-}
+const OVERSCAN = 2;
 
 /** The virtual tree: recycled rows of text over one canvas of lanes. A plain class, because it is the hot surface. */
 export class Tree {
@@ -44,18 +31,13 @@ export class Tree {
   private pathTo = new Map<number, number>();
   private contTo = new Map<number, number>();
   private hits: Set<number> | null = null;
-  private mark: string | null = null;
-  private tips = new Map<number, string>();
-  private branchNames: Branch[] = [];
-  private branchOf = new Map<number, number>();
-  private openParents = new Set<string>();
   private laneOffset = 0;
   private rowH = 26;
   private viewH = 0;
   private savedTop = 0;
-  private colours: string[] = [];
-  private paper = "#fff";
-  private bad = "#c93a3a";
+  private hidden = false;
+  private readonly painter: LanePainter;
+  private readonly writer: RowWriter;
   private goal = -1;
 
   constructor(
@@ -72,6 +54,8 @@ export class Tree {
     this.scroller.tabIndex = -1;
     this.canvas = make("canvas", "ckv-lanes") as HTMLCanvasElement;
     this.canvas.setAttribute("aria-hidden", "true");
+    this.painter = new LanePainter(this.canvas, store);
+    this.writer = new RowWriter(store);
     this.spacer = make("div", "ckv-spacer");
     this.spacer.setAttribute("role", "presentation");
     this.spacer.append(this.canvas);
@@ -81,6 +65,7 @@ export class Tree {
     const { signal } = this.abort;
     this.scroller.addEventListener("scroll", () => this.onScroll(), { passive: true, signal });
     this.grid.addEventListener("click", (event) => this.onClick(event), { signal });
+    this.grid.addEventListener("pointerover", (event) => this.onHover(event), { signal });
     this.grid.addEventListener("dblclick", () => this.events.enter(), { signal });
     this.grid.addEventListener("keydown", (event) => this.onKey(event), { signal });
     this.resize = new ResizeObserver(() => this.onResize());
@@ -99,14 +84,7 @@ export class Tree {
     const { rows, lanes } = this.store;
     const atTop = this.scroller.scrollTop < this.rowH;
     const keep = this.anchor();
-    this.branchNames = this.store.branches();
-    this.tips.clear();
-    this.branchOf.clear();
-    this.branchNames.forEach((branch, n) => {
-      this.branchOf.set(branch.chain, n + 1);
-      if (this.branchNames.length > 1) this.tips.set(branch.tip, branch.name);
-    });
-    this.openParents = new Set(rows.filter((row) => row.unfinished).map((row) => row.parent ?? ""));
+    this.writer.learn();
     this.grid.setAttribute("aria-rowcount", String(rows.length + 1));
     const shown = Math.min(Math.max(lanes.laneCount, 1), MAX_LANES);
     this.grid.style.setProperty("--ckv-lanes-w", `${LANE_X + shown * LANE_W + 2}px`);
@@ -140,7 +118,7 @@ export class Tree {
   }
 
   setMark(id: string | null): void {
-    this.mark = id;
+    this.writer.mark = id;
     this.retire(() => true);
     this.render();
   }
@@ -157,19 +135,20 @@ export class Tree {
 
   /** Theme colours are read again, for the canvas. */
   readTheme(): void {
-    const style = getComputedStyle(this.grid);
-    this.colours = LANE_VARS.map((name) => style.getPropertyValue(name).trim() || "#3b78d8");
-    this.paper = style.getPropertyValue("--ckv-bg").trim() || "#fff";
-    this.bad = style.getPropertyValue("--ckv-badfill").trim() || "#c93a3a";
+    this.painter.readTheme(getComputedStyle(this.grid));
     this.drawLanes();
   }
 
   private onResize(): void {
     const height = this.scroller.clientHeight;
-    if (height === 0) return;
+    if (height === 0) {
+      this.hidden = true;
+      return;
+    }
     const size = Number.parseFloat(getComputedStyle(this.grid).fontSize) || 13;
     const rowH = Math.max(24, Math.round(size * 2));
-    const hidden = this.viewH === 0;
+    const hidden = this.viewH === 0 || this.hidden;
+    this.hidden = false;
     this.viewH = height;
     if (rowH !== this.rowH) {
       this.rowH = rowH;
@@ -182,9 +161,11 @@ export class Tree {
   }
 
   private onScroll(): void {
-    if (this.scroller.clientHeight === 0) return;
-    this.savedTop = this.scroller.scrollTop;
-    this.render();
+    if (this.viewH === 0 || this.hidden) return;
+    const top = this.scroller.scrollTop;
+    if (top === this.savedTop) return;
+    this.savedTop = top;
+    this.render(top);
   }
 
   private onClick(event: Event): void {
@@ -194,6 +175,13 @@ export class Tree {
     if (!found) return;
     this.events.pick(found.id, 0);
     this.focus();
+  }
+
+  /** The full time is written out when it is wanted: that costs more than all the rest of a row. */
+  private onHover(event: Event): void {
+    const cell = (event.target as Element).closest<HTMLElement>("[data-row] > .ckv-c-time");
+    const data = this.store.rows[Number(cell?.parentElement?.dataset.row)];
+    if (cell && data) cell.title = data.time ? clock(data.time) : "";
   }
 
   private onKey(event: KeyboardEvent): void {
@@ -316,360 +304,93 @@ export class Tree {
     if (!ends.has(chain)) ends.set(chain, row);
   }
 
+  /** Rows that are no longer shown go to the pool, in the document's order, so that they are filled where they stand. */
   private retire(gone: (row: number) => boolean): void {
+    const before = this.pool.length;
     for (const [row, el] of this.live) {
       if (!gone(row)) continue;
       this.live.delete(row);
       this.pool.push(el);
     }
+    if (this.pool.length > before) this.pool.sort((a, b) => topOf(a) - topOf(b));
   }
 
-  /** Fills the rows in view, keeping the selected one so that focus is never lost. */
-  private render(): void {
-    const total = this.store.rows.length;
+  /** Fills the rows in view, and keeps the selected and the focused one so that focus is never lost. */
+  private render(scroll = this.scroller.scrollTop): void {
     if (this.viewH === 0) return;
-    const firstTop = Math.floor(this.scroller.scrollTop / this.rowH) - OVERSCAN;
-    const lastTop = firstTop + Math.ceil(this.viewH / this.rowH) + OVERSCAN * 2;
-    const from = Math.max(0, total - 1 - lastTop);
-    const to = Math.min(total - 1, total - 1 - Math.max(0, firstTop));
-    const pinned = this.current();
-    const focused = this.focusedRow();
-    this.retire((row) => (row < from || row > to) && row !== pinned && row !== focused);
-    let above: HTMLElement | null = null;
-    if (pinned > to) above = this.place(pinned, above);
-    for (let row = to; row >= from; row--) above = this.place(row, above);
-    if (pinned >= 0 && pinned < from) this.place(pinned, above);
+    const active = this.activeRow();
+    const wanted = this.wanted(scroll, active);
+    const shown = new Set(wanted);
+    this.retire((row) => !shown.has(row));
+    const keys = new Set(wanted.map((row) => this.store.rows[row]?.id));
+    const elements: HTMLElement[] = [];
+    for (const row of wanted) {
+      const data = this.store.rows[row];
+      if (data) elements.push(this.live.get(row) ?? this.place(row, data, keys, active));
+    }
     for (const el of this.pool) if (el.isConnected) el.remove();
     if (this.pool.length > 80) this.pool.length = 80;
-    this.drawLanes();
+    this.order(elements, active);
+    this.drawLanes(scroll);
   }
 
-  private focusedRow(): number {
+  /** Rows to show, from the top down. */
+  private wanted(scroll: number, active: HTMLElement | null): number[] {
+    const last = this.store.rows.length - 1;
+    const first = Math.max(0, Math.floor(scroll / this.rowH) - OVERSCAN);
+    const to = last - first;
+    const from = Math.max(0, to - Math.ceil(this.viewH / this.rowH) - OVERSCAN * 2);
+    const out = new Set([this.current(), active ? this.store.lanes.index(active.dataset.key ?? "") : -1]);
+    for (let row = from; row <= to; row++) out.add(row);
+    return [...out].filter((row) => row >= 0 && row <= last).sort((a, b) => b - a);
+  }
+
+  /** The row that has the focus, if one has. */
+  private activeRow(): HTMLElement | null {
     const active = (this.grid.getRootNode() as Document | ShadowRoot).activeElement as HTMLElement | null;
-    return active?.dataset?.row !== undefined && this.grid.contains(active) ? Number(active.dataset.row) : -1;
+    return active?.dataset?.row !== undefined && this.grid.contains(active) ? active : null;
   }
 
-  /** Shows a row below another in the document too, so that reading order is the order on screen. */
-  private place(row: number, above: HTMLElement | null): HTMLElement | null {
-    const shown = this.live.get(row);
-    if (shown) return shown;
-    const data = this.store.rows[row];
-    if (!data) return above;
-    const el = this.takeRow(data.id);
-    this.fill(row, el, data);
-    this.live.set(row, el);
-    const before = above ?? this.canvas;
-    const inPlace = el.isConnected && before.compareDocumentPosition(el) & Node.DOCUMENT_POSITION_FOLLOWING;
-    if (!inPlace) before.after(el);
-    return el;
-  }
-
-  /** A recycled row, best the one that showed this checkpoint before (it may have the focus). */
-  private takeRow(id: string): HTMLElement {
-    let at = this.pool.findIndex((el) => el.dataset.key === id);
-    if (at < 0) {
-      const active = (this.grid.getRootNode() as Document | ShadowRoot).activeElement;
-      at = this.pool.findLastIndex((el) => el !== active);
-    }
-    if (at < 0) return newRow();
-    const el = this.pool.splice(at, 1)[0] as HTMLElement;
-    if (el.dataset.key !== id) el.remove();
-    return el;
-  }
-
-  private fill(row: number, el: HTMLElement, data: Row): void {
-    const top = this.top(row);
-    el.dataset.row = String(row);
-    el.dataset.key = data.id;
-    el.dataset.top = String(top);
-    el.style.transform = `translateY(${top}px)`;
-    el.style.height = `${this.rowH}px`;
-    setOrDrop(el, "data-checkpoint-id", data.unfinished ? null : data.id);
-    setOrDrop(el, "data-parent-id", data.parent);
-    el.setAttribute("data-fork-depth", String(this.store.lanes.depth(row)));
-    el.setAttribute("aria-rowindex", String(this.store.rows.length - row + 1));
-    const [lane, step, nodes, changed, status, time] = el.children as unknown as HTMLElement[];
-    (lane as HTMLElement).textContent = this.laneWords(row, data);
-    (step as HTMLElement).textContent = data.step === null ? "" : String(data.step);
-    const ran = safe(ranText(data));
-    (nodes as HTMLElement).textContent = middle(ran, 60);
-    (nodes as HTMLElement).title = ran;
-    const names = data.changed.map((name) => (name === "__start__" ? "input" : safe(name))).join(" ");
-    (changed as HTMLElement).textContent = middle(names, 40);
-    (changed as HTMLElement).title = names ? `changed: ${names}` : "";
-    this.fillStatus(status as HTMLElement, row, data);
-    const spent = this.spent(row, data);
-    (time as HTMLElement).textContent = spent;
-    (time as HTMLElement).title = data.time ? clock(data.time) : "";
-    el.classList.toggle("ckv-open", data.unfinished !== undefined);
+  /** Shows a row in a recycled element: best the one that showed it before, else the topmost that is free. */
+  private place(row: number, data: Row, keys: Set<string | undefined>, active: HTMLElement | null): HTMLElement {
+    let at = this.pool.findIndex((el) => el.dataset.key === data.id);
+    if (at < 0) at = this.pool.findIndex((el) => el !== active && !keys.has(el.dataset.key));
+    const el = at < 0 ? newRow() : (this.pool.splice(at, 1)[0] as HTMLElement);
+    this.writer.fill(row, el, data, this.top(row), this.rowH);
     this.paintState(row, el);
+    this.live.set(row, el);
+    return el;
+  }
+
+  /** Reading order is the order on screen. The focused row is never moved in the document: it would lose the focus. */
+  private order(elements: readonly HTMLElement[], active: HTMLElement | null): void {
+    const fixed = active ? elements.indexOf(active) : -1;
+    for (let at = fixed - 1; at >= 0; at--) {
+      const el = elements[at] as HTMLElement;
+      const below = elements[at + 1] as HTMLElement;
+      if (el.nextElementSibling !== below) below.before(el);
+    }
+    for (let at = fixed + 1; at < elements.length; at++) {
+      const el = elements[at] as HTMLElement;
+      const above = at === 0 ? this.canvas : (elements[at - 1] as HTMLElement);
+      if (above.nextElementSibling !== el) above.after(el);
+    }
   }
 
   private paintState(row: number, el: HTMLElement): void {
     const data = this.store.rows[row];
     const chosen = data?.id === this.selected;
     const tier = this.tier[row] ?? 0;
-    el.setAttribute("aria-selected", String(chosen));
-    el.tabIndex = row === this.current() ? 0 : -1;
+    setOrDrop(el, "aria-selected", String(chosen));
+    setOrDrop(el, "tabindex", row === this.current() ? "0" : "-1");
     el.classList.toggle("ckv-path", tier === 2);
     el.classList.toggle("ckv-cont", tier === 1);
     el.classList.toggle("ckv-hit", this.hits?.has(row) === true);
     el.classList.toggle("ckv-miss", this.hits !== null && !this.hits.has(row));
   }
 
-  private laneWords(row: number, data: Row): string {
-    const { lanes } = this.store;
-    if (data.unfinished) return "not finished, ";
-    if (lanes.orphan[row]) return "parent missing, ";
-    const chain = lanes.chainOf[row] ?? 0;
-    const all = this.branchNames.length;
-    if (all < 2) return "";
-    const number = this.branchOf.get(chain) ?? 1;
-    const from = this.branchNames[number - 1]?.forkedFrom;
-    return `branch ${number} of ${all}${from === null || from === undefined ? "" : `, forked from step ${from}`}, `;
+  private drawLanes(scroll = this.scroller.scrollTop): void {
+    const { rowH, viewH, laneOffset, selected, pathTo, contTo } = this;
+    this.painter.draw({ scroll, rowH, viewH, laneOffset, selected, pathTo, contTo });
   }
-
-  private fillStatus(cell: HTMLElement, row: number, data: Row): void {
-    cell.textContent = "";
-    const badge = (text: string, kind: string, title = "") => {
-      const el = make("span", `ckv-badge ckv-b-${kind}`);
-      el.textContent = text;
-      el.title = title;
-      cell.append(el);
-    };
-    if (data.id === this.mark) badge("A", "mark", "diff starts here");
-    const tip = this.tips.get(row);
-    if (tip) {
-      const el = make("span", "ckv-tip");
-      el.textContent = tip;
-      cell.append(el);
-    }
-    if (data.id === this.store.head) badge("head", "head");
-    const open = data.unfinished;
-    if (open) {
-      const text = safe(open.text || open.status);
-      if (open.status === "error") badge(middle(text.split(":")[0] || "failed", 24), "err", text);
-      else if (open.status === "interrupt") badge("waits for an answer", "wait", text);
-      else badge("running", "run", text);
-    } else if (!this.openParents.has(data.id)) {
-      if (data.status === "error") badge("failed", "err");
-      else if (data.status === "interrupt") badge("waits", "wait");
-    }
-  }
-
-  private spent(row: number, data: Row): string {
-    const parent = this.store.rows[this.store.lanes.parentRow[row] ?? -1];
-    if (!parent || data.unfinished || data.source !== "loop" || !data.time || !parent.time) return "";
-    return duration(data.time - parent.time);
-  }
-
-  private x(lane: number): number {
-    return LANE_X + (lane - this.laneOffset) * LANE_W;
-  }
-
-  private drawLanes(): void {
-    const { lanes, rows } = this.store;
-    const width = LANE_X + Math.min(Math.max(lanes.laneCount, 1), MAX_LANES) * LANE_W;
-    const height = this.viewH;
-    if (height === 0) return;
-    const ratio = window.devicePixelRatio || 1;
-    const { canvas } = this;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
-      canvas.style.width = `${width}px`;
-      canvas.style.height = `${height}px`;
-    }
-    const context = canvas.getContext("2d");
-    if (!context) return;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    const scroll = this.scroller.scrollTop;
-    const from = Math.max(0, rows.length - 1 - Math.ceil((scroll + height) / this.rowH));
-    const to = Math.min(rows.length - 1, rows.length - 1 - Math.floor(scroll / this.rowH) + 1);
-    const y = (row: number) => this.top(row) + this.rowH / 2 - scroll;
-    const seen = new Set<Chain>();
-    for (let lane = this.laneOffset; lane < this.laneOffset + MAX_LANES; lane++) {
-      for (const chain of lanes.chainsIn(lane, from, to)) seen.add(chain);
-    }
-    for (let row = from; row <= to; row++) {
-      for (const n of (lanes.forksAt.get(row) ?? []).slice(0, 12)) seen.add(lanes.chains[n] as Chain);
-    }
-    context.lineCap = "round";
-    for (const chain of seen) this.drawChain(context, chain, y);
-    for (let row = from; row <= to; row++) this.drawGlyph(context, row, y(row));
-  }
-
-  private drawChain(context: CanvasRenderingContext2D, chain: Chain, y: (row: number) => number): void {
-    const { lanes, rows } = this.store;
-    const number = lanes.chainOf[chain.first] ?? 0;
-    const onPath = this.pathTo.get(number) ?? -1;
-    const onCont = this.contTo.get(number) ?? -1;
-    const open = rows[chain.last]?.unfinished !== undefined;
-    const solid = open ? (lanes.parentRow[chain.last] ?? chain.last) : chain.last;
-    context.strokeStyle = this.colour(chain.lane);
-    if (solid >= chain.first) this.stroke(context, chain, solid, y, 1.4);
-    if (open) {
-      context.setLineDash([3, 4]);
-      if (solid >= chain.first) this.line(context, chain.lane, y(chain.last), y(solid), 1.4);
-      else this.stroke(context, chain, chain.last, y, 1.4);
-      context.setLineDash([]);
-    }
-    if (onCont >= 0 && onCont <= solid) this.stroke(context, chain, onCont, y, 2);
-    if (onPath >= 0 && onPath <= solid) this.stroke(context, chain, onPath, y, 2.8);
-    if (lanes.orphan[chain.first]) {
-      context.setLineDash([1, 4]);
-      this.line(context, chain.lane, y(chain.first), y(chain.first) + this.rowH * 0.8, 1.6);
-      context.setLineDash([]);
-    }
-  }
-
-  private line(context: CanvasRenderingContext2D, lane: number, y0: number, y1: number, width: number): void {
-    context.lineWidth = width;
-    context.beginPath();
-    context.moveTo(this.x(lane), y0);
-    context.lineTo(this.x(lane), y1);
-    context.stroke();
-  }
-
-  /** One chain from `upTo` down to its first row, and the bend to its parent. */
-  private stroke(
-    context: CanvasRenderingContext2D,
-    chain: Chain,
-    upTo: number,
-    y: (row: number) => number,
-    width: number,
-  ): void {
-    const clamp = (v: number) => Math.max(-40, Math.min(this.viewH + 40, v));
-    const x = this.x(chain.lane);
-    context.lineWidth = width;
-    context.beginPath();
-    context.moveTo(x, clamp(y(upTo)));
-    if (chain.parentRow < 0) {
-      context.lineTo(x, clamp(y(chain.first)));
-    } else {
-      const px = this.x(this.store.lanes.lane(chain.parentRow));
-      const py = y(chain.parentRow);
-      context.lineTo(x, clamp(py - this.rowH * 0.75));
-      if (py < this.viewH + 40) context.bezierCurveTo(x, py - 4, px, py - this.rowH * 0.55, px, py);
-    }
-    context.stroke();
-  }
-
-  private colour(lane: number): string {
-    return this.colours[lane % this.colours.length] ?? "#3b78d8";
-  }
-
-  private drawGlyph(context: CanvasRenderingContext2D, row: number, cy: number): void {
-    const data = this.store.rows[row];
-    if (!data) return;
-    const lane = this.store.lanes.lane(row);
-    const cx = this.x(lane);
-    const colour = this.colour(lane);
-    if (data.id === this.selected) {
-      context.globalAlpha = 0.22;
-      disc(context, cx, cy, 9, colour, null);
-      context.globalAlpha = 1;
-    }
-    if (data.unfinished?.status === "error") {
-      disc(context, cx, cy, 6, this.bad, null);
-      marks(context, "#fff", [cx - 2.3, cy - 2.3, cx + 2.3, cy + 2.3, cx + 2.3, cy - 2.3, cx - 2.3, cy + 2.3]);
-    } else if (data.unfinished?.status === "interrupt") {
-      disc(context, cx, cy, 6, this.paper, colour);
-      marks(context, colour, [cx - 1.8, cy - 2.4, cx - 1.8, cy + 2.4, cx + 1.8, cy - 2.4, cx + 1.8, cy + 2.4]);
-    } else if (data.unfinished) {
-      context.setLineDash([2, 3]);
-      disc(context, cx, cy, 5, this.paper, colour);
-      context.setLineDash([]);
-    } else if (data.source === "fork") {
-      disc(context, cx, cy, 5, this.paper, colour);
-    } else if (data.source === "update") {
-      context.save();
-      context.translate(cx, cy);
-      context.rotate(Math.PI / 4);
-      context.fillStyle = colour;
-      context.fillRect(-4, -4, 8, 8);
-      context.restore();
-    } else if (data.source === "input") {
-      disc(context, cx, cy, 5, this.paper, colour);
-      disc(context, cx, cy, 1.7, colour, null);
-    } else {
-      disc(context, cx, cy, 4.5, colour, null);
-    }
-  }
-}
-
-function disc(
-  context: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  r: number,
-  fill: string,
-  stroke: string | null,
-): void {
-  context.beginPath();
-  context.arc(x, y, r, 0, Math.PI * 2);
-  context.fillStyle = fill;
-  context.fill();
-  if (!stroke) return;
-  context.strokeStyle = stroke;
-  context.lineWidth = 2.2;
-  context.stroke();
-}
-
-function marks(context: CanvasRenderingContext2D, colour: string, points: number[]): void {
-  context.strokeStyle = colour;
-  context.lineWidth = 1.7;
-  context.beginPath();
-  for (let i = 0; i < points.length; i += 4) {
-    context.moveTo(points[i] as number, points[i + 1] as number);
-    context.lineTo(points[i + 2] as number, points[i + 3] as number);
-  }
-  context.stroke();
-}
-
-function make(tag: string, className: string): HTMLElement {
-  const el = document.createElement(tag);
-  el.className = className;
-  return el;
-}
-
-function setOrDrop(el: HTMLElement, name: string, value: string | null): void {
-  if (value === null) el.removeAttribute(name);
-  else el.setAttribute(name, value);
-}
-
-const COLUMNS = [
-  ["Branch", "ckv-c-lane"],
-  ["step", "ckv-c-step"],
-  ["ran", "ckv-c-nodes"],
-  ["changed", "ckv-c-changed"],
-  ["status", "ckv-c-status"],
-  ["time", "ckv-c-time"],
-] as const;
-
-function headRow(): HTMLElement {
-  const row = make("div", "ckv-row ckv-headrow");
-  row.setAttribute("role", "row");
-  row.setAttribute("aria-rowindex", "1");
-  for (const [name, className] of COLUMNS) {
-    const cell = make("span", className);
-    cell.setAttribute("role", "columnheader");
-    cell.textContent = name;
-    row.append(cell);
-  }
-  return row;
-}
-
-function newRow(): HTMLElement {
-  const row = make("div", "ckv-row ckv-datarow");
-  row.setAttribute("role", "row");
-  row.setAttribute("aria-level", "1");
-  for (const [name, className] of COLUMNS) {
-    const cell = make("span", className);
-    cell.setAttribute("role", name === "ran" ? "rowheader" : "gridcell");
-    if (name === "ran") cell.dir = "auto";
-    row.append(cell);
-  }
-  return row;
 }

@@ -26,6 +26,30 @@ describe("store", () => {
     expect(store.pending.value).toBe(false);
   });
 
+  it("says that the kernel is gone, and comes back with it", async () => {
+    const { kernel, store } = await opened();
+    kernel.deaf.add("value");
+    const waits = store.ask("value", { path: [] });
+    store.setLost(true);
+    await expect(waits).rejects.toMatchObject({ type: "Disconnected" });
+    expect(store.closed.value).toContain("Run the cell again");
+    expect(store.rows.length).toBeGreaterThan(0);
+    store.setLost(false);
+    await settle();
+    expect(store.closed.value).toBeNull();
+    expect(asked(kernel, "hello")).toBe(2);
+  });
+
+  it("takes a message that can't be sent for a lost kernel", async () => {
+    const { kernel, store } = await opened();
+    kernel.send = () => {
+      throw new Error("Cannot send");
+    };
+    expect(store.transport.reaches()).toBe(false);
+    await expect(store.ask("value")).rejects.toMatchObject({ type: "Disconnected" });
+    expect(store.closed.value).toContain("Run the cell again");
+  });
+
   it("hangs unfinished rows right after their parent, uncounted", async () => {
     const { store } = await opened();
     const ids = store.rows.map((one) => one.id);

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { chain, checkpointOf, FakeKernel } from "../dev/fake";
+import { chain, checkpointOf, FakeKernel, stateOf } from "../dev/fake";
+import { errorName } from "../src/cells";
 import { bytes, duration, middle, nodeText, safe } from "../src/format";
 import { wordDiff } from "../src/panels";
+import { brief } from "../src/state";
 import { StaticModel } from "../src/static";
+import type { Entry } from "../src/types";
 import { pythonText, readValues } from "../src/ui";
 
 describe("words", () => {
@@ -21,6 +24,20 @@ describe("words", () => {
 
   it("shows controls as escapes", () => {
     expect(safe("a\u202eb\u0000c\n")).toBe("a\\u202eb\\u0000c\n");
+  });
+
+  it("names an error by its type alone", () => {
+    expect(errorName("ValueError: no results")).toBe("ValueError");
+    expect(errorName("ValueError('the kettle is empty: xxxxxxxxxxxxxxxxxxxxxx')")).toBe("ValueError");
+    expect(errorName("httpx.ReadTimeout()")).toBe("ReadTimeout");
+    expect(errorName("")).toBe("failed");
+  });
+
+  it("shows what a closed container holds, without its size again", () => {
+    const [messages, , results, plan] = stateOf();
+    expect(brief(plan as Entry)).toBe('tool: "exa", depth: 2');
+    expect(brief(results as Entry)).toBe("");
+    expect(brief({ ...(messages as Entry), c: null })).toBe("3 messages");
   });
 
   it("finds the words that differ", () => {

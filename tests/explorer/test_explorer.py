@@ -251,6 +251,44 @@ def test_new_code_old_history(e, graph):
     assert explorer.run({"xs": ["in"]}).values["xs"][-1] == "new"
 
 
+def test_resume_without_answers_goes_on_where_a_run_stopped(e):
+    graph = chain_graph(e, {"a": lambda s: {"xs": [1]}, "b": lambda s: {"xs": [2]}})
+    graph.invoke({"xs": []}, CONFIG, interrupt_before=["b"])
+    page = Page(explore(graph, follow=False))
+    hello = page.get("hello")
+    assert hello["rows"]["rows"][-1][7] == "pending"
+    page.get("resume", checkpoint=hello["selected"], answers={}, act="x")
+    assert page.ended()["state"] == "done"
+    assert graph.get_state(CONFIG).values["xs"] == [1, 2]
+    assert page.ask("ping")["ok"]
+
+
+def test_a_preview_marks_what_would_change(page):
+    hello = page.get("hello")
+    found = page.get(
+        "preview", checkpoint=hello["selected"], values={"xs": ["z"]}, as_node=None, replace=[]
+    )
+    assert {entry["k"]: entry["mark"] for entry in found["values"]} == {
+        "foo": "same",
+        "xs": "changed",
+    }
+
+
+def test_the_picture_is_drawn_again_when_a_run_is_over(graph, e):
+    explorer = explore(graph, follow=False)
+    drawn = []
+    explorer._session.redraw = lambda: drawn.append(explorer.timeline.head)
+    explorer.timeline.rows()
+    explorer._session.drawn()
+    explorer.refresh()
+    assert drawn == []
+    graph.invoke(e.Command(resume="yes"), CONFIG)
+    explorer.refresh()
+    assert drawn == [explorer.timeline.head]
+    explorer.refresh()
+    assert len(drawn) == 1
+
+
 def test_read_only(graph):
     page = Page(explore(graph, write=False, follow=False))
     hello = page.get("hello")

@@ -45,6 +45,12 @@ def test_clear_errors(shell, e):
         "graph --at nope": "nope",
         "": "needs a graph",
         "graph --what": "unrecognized",
+        "graph.nope": "not a graph in this notebook",
+        "42": "Can't explore a int",
+        "/no/such.db": "no file.*nothing was created",
+        "export graph run.xyz": "nothing was exported.*end it with .html",
+        "export graph /no/such/run.html": "nothing was exported",
+        "export graph": "required: file",
     }.items():
         with pytest.raises(UsageError, match=text):
             shell.run_line_magic("ckpt", line)

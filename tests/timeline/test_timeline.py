@@ -258,6 +258,25 @@ def test_answer_differently_makes_a_sibling(graph, e):
     assert len(graph_now) == 1
 
 
+def test_an_input_without_a_channel_is_refused(graph):
+    timeline = open_timeline(graph, "1")
+    before = len(timeline.rows())
+    for value in ({"nope": 1}, {}):
+        with pytest.raises(InvalidUpdateError, match=r"nothing was run.*are foo, odd, xs"):
+            timeline.run(value)
+    assert len(timeline.rows()) == before
+
+
+def test_a_long_lineage_is_read_as_far_as_asked(e):
+    graph = chain_graph(e, {"a": lambda s: {"xs": [1]}, "b": lambda s: {"xs": [2]}})
+    graph.invoke({"xs": []}, CONFIG)
+    timeline = open_timeline(graph, "1")
+    ids = [row.id for row in timeline.rows()][::-1]
+    assert timeline.ancestors(ids[0]) == ids
+    assert timeline.ancestors(ids[0], 2) == ids[:2]
+    assert timeline.ancestors("unknown") == []
+
+
 def test_nothing_to_resume(graph):
     timeline = open_timeline(graph, "1")
     with pytest.raises(ValueError, match=r"asked were.*ask"):

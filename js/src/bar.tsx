@@ -1,0 +1,164 @@
+import { safe } from "./format";
+import type { Branch, Store } from "./store";
+import type { KernelError } from "./transport";
+import { Button, ErrorBox } from "./ui";
+
+export function Selects(props: {
+  store: Store;
+  branches: Branch[];
+  tip: string | null;
+  row: string | null;
+  onTip: (id: string | null) => void;
+}) {
+  const { store, branches } = props;
+  const hello = store.hello.value;
+  const thread = hello?.thread ?? "";
+  const threads = hello?.threads ?? [];
+  const known = threads.some((one) => one.id === thread);
+  const shown = branches.slice(-200);
+  return (
+    <span class="ckv-group">
+      <span class="ckv-pick">
+        <span aria-hidden="true">thread</span>
+        <select
+          aria-label="Thread"
+          value={thread}
+          onChange={(event) => void store.openThread(event.currentTarget.value, "")}
+        >
+          {!known && <option value={thread}>{thread || "none"}</option>}
+          {threads.map((one) => (
+            <option key={one.id} value={one.id}>
+              {safe(one.id)}
+              {one.id !== thread && one.status && one.status !== "done" ? ` (${one.status})` : ""}
+            </option>
+          ))}
+        </select>
+      </span>
+      <span class={`ckv-pick${(hello?.namespaces.length ?? 0) < 2 ? " ckv-lone" : ""}`}>
+        <select
+          aria-label="Namespace"
+          value={hello?.ns ?? ""}
+          onChange={(event) => void store.openThread(thread, event.currentTarget.value)}
+        >
+          {(hello?.namespaces.length ? hello.namespaces : [""]).map((ns) => (
+            <option key={ns} value={ns}>
+              {ns === "" ? "root" : safe(ns)}
+            </option>
+          ))}
+        </select>
+      </span>
+      <span class={`ckv-pick${branches.length < 2 ? " ckv-lone" : ""}`}>
+        <span aria-hidden="true">branch</span>
+        <select
+          aria-label="Branch"
+          value={props.tip ?? ""}
+          onChange={(event) => props.onTip(event.currentTarget.value || null)}
+        >
+          <option value="">head's</option>
+          {shown.map((one) => (
+            <option key={one.chain} value={store.rows[one.tip]?.id ?? ""}>
+              {one.name}
+              {one.forkedFrom === null ? "" : `, from step ${one.forkedFrom}`}
+            </option>
+          ))}
+        </select>
+      </span>
+    </span>
+  );
+}
+
+export function SearchBox(props: {
+  input: { current: HTMLInputElement | null };
+  query: string;
+  hits: Set<number> | null;
+  onQuery: (text: string) => void;
+  onGo: (back: boolean) => void;
+  onLeave: () => void;
+}) {
+  return (
+    <span class="ckv-search">
+      <input
+        ref={props.input}
+        type="search"
+        aria-label="Search checkpoints"
+        placeholder="Search"
+        spellcheck={false}
+        value={props.query}
+        onInput={(event) => props.onQuery(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.isComposing) return;
+          if (event.key === "Enter") props.onGo(event.shiftKey);
+          else if (event.key === "Escape") {
+            props.onQuery("");
+            props.onLeave();
+          } else return;
+          event.preventDefault();
+        }}
+      />
+      {props.hits && (
+        <span class="ckv-hits" role="status">
+          {props.hits.size === 0 ? "nothing" : props.hits.size}
+        </span>
+      )}
+    </span>
+  );
+}
+
+export function Banners({
+  store,
+  error,
+  onDismiss,
+}: {
+  store: Store;
+  error: KernelError | null;
+  onDismiss: () => void;
+}) {
+  const run = store.run.value;
+  const failed = run?.state === "error" && run.error;
+  return (
+    <>
+      {store.closed.value && (
+        <div class="ckv-banner ckv-banner-warn">{store.closed.value} What was loaded stays here to read.</div>
+      )}
+      {store.slow.value && !store.closed.value && (
+        <div class="ckv-banner" role="status">
+          waits for the running cell
+        </div>
+      )}
+      {error && (
+        <div class="ckv-banner ckv-banner-bad">
+          <ErrorBox error={error} />
+          <Button label="Dismiss" kind="quiet" onPress={onDismiss} />
+        </div>
+      )}
+      {failed && (
+        <div class="ckv-banner ckv-banner-bad">
+          <RunError failed={failed} />
+          <Button
+            label="Dismiss"
+            kind="quiet"
+            onPress={() => {
+              onDismiss();
+              store.run.value = null;
+            }}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+function RunError({ failed }: { failed: string | { type?: string; message?: string; traceback?: string } }) {
+  const parts = typeof failed === "string" ? { message: failed } : failed;
+  return (
+    <div class="ckv-error" role="alert">
+      <b>The run failed: {parts.type ?? ""}</b> <span>{safe(parts.message ?? "")}</span>
+      {parts.traceback && (
+        <details>
+          <summary>Traceback</summary>
+          <pre>{parts.traceback}</pre>
+        </details>
+      )}
+    </div>
+  );
+}

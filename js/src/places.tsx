@@ -1,0 +1,198 @@
+import { useRef, useState } from "preact/hooks";
+import { ranText } from "./cells";
+import { clock, count, safe } from "./format";
+import type { Branch, Row, Store } from "./store";
+import { Button } from "./ui";
+
+export const TABS = ["State", "Diff", "Channels", "Writes", "Raw"] as const;
+export const RUN_NEWS = {
+  running: "The graph runs.",
+  done: "The run ended.",
+  interrupt: "The run waits for an answer.",
+  error: "The run failed.",
+  stopped: "The run was stopped.",
+} as const;
+export type Tab = (typeof TABS)[number];
+
+export function Nothing({ store }: { store: Store }) {
+  const hello = store.hello.value;
+  return (
+    <div class="ckv-nothing">
+      <b>No checkpoints yet</b>
+      <p>
+        Thread {safe(hello?.thread ?? "")} has none
+        {hello?.can.run?.ok ? ". Press Run to give the graph its first input." : "."}
+      </p>
+    </div>
+  );
+}
+
+/** What to open when no thread was given. */
+export function Threads({ store }: { store: Store }) {
+  const [filter, setFilter] = useState("");
+  const [limit, setLimit] = useState(100);
+  const all = store.hello.value?.threads ?? [];
+  const found = all.filter((one) => one.id.includes(filter) || (one.status ?? "").includes(filter));
+  return (
+    <div class="ckv-threads">
+      <h3>{count(all.length, "thread")}</h3>
+      {all.length === 0 && <p class="ckv-empty">Nothing was recorded here yet.</p>}
+      {all.length > 8 && (
+        <input
+          type="text"
+          class="ckv-input"
+          aria-label="Filter threads"
+          placeholder="Filter by name or state"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+      )}
+      {all.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">thread</th>
+              <th scope="col">checkpoints</th>
+              <th scope="col">last step</th>
+              <th scope="col">last change</th>
+              <th scope="col">state</th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.slice(0, limit).map((one) => (
+              <tr key={one.id}>
+                <td>
+                  <button type="button" class="ckv-link" onClick={() => void store.openThread(one.id, "")}>
+                    {safe(one.id)}
+                  </button>
+                </td>
+                <td>{one.checkpoints}</td>
+                <td>{one.last_step ?? ""}</td>
+                <td>{typeof one.last_time === "number" ? clock(one.last_time) : (one.last_time ?? "")}</td>
+                <td>{one.status ?? ""}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {found.length > limit && <Button label="More threads" kind="quiet" onPress={() => setLimit(limit + 500)} />}
+    </div>
+  );
+}
+
+export function Skeleton({ slow }: { slow: boolean }) {
+  return (
+    <div class="ckv-skel">
+      {slow ? (
+        <p>waits for the running cell</p>
+      ) : (
+        [70, 45, 60, 35, 52].map((w) => <i key={w} style={{ width: `${w}%` }} />)
+      )}
+    </div>
+  );
+}
+
+const UNFINISHED = { error: "failed", interrupt: "waits for an answer", running: "runs now" } as const;
+
+export function Title({ store, row, branches }: { store: Store; row: Row | undefined; branches: Branch[] }) {
+  const answer = store.answer.value;
+  if (!row) return <div class="ckv-title" />;
+  const chain = store.lanes.chainOf[store.lanes.index(row.id)] ?? 0;
+  const n = branches.findIndex((one) => one.chain === chain);
+  const [place] = (answer?.title ?? "").split(" · Next");
+  const here = answer?.id === (row.unfinished?.parent ?? row.id);
+  const known = here ? (place ?? "").replace(/ \(step -?\d+\)$/, "") : `After ${ranText(row)}`;
+  const title = row.unfinished ? `${row.unfinished.name}: ${UNFINISHED[row.unfinished.status]}` : known;
+  const next = here ? answer.next : row.next;
+  return (
+    <div class="ckv-title">
+      <h3 dir="auto">{safe(title)}</h3>
+      <span>
+        {row.step === null ? "" : `step ${row.step}`}
+        {branches.length > 1 && n >= 0 ? ` · branch ${n + 1} of ${branches.length}` : ""}
+      </span>
+      <span class="ckv-next" title={next.join(", ")}>
+        {next.length ? `Next: ${next.map(safe).join(", ")}` : "Next: nothing"}
+      </span>
+    </div>
+  );
+}
+
+export function TabList({ view, tab, onTab }: { view: string; tab: Tab; onTab: (tab: Tab) => void }) {
+  const list = useRef<HTMLDivElement>(null);
+  const go = (to: number) => {
+    const name = TABS[(to + TABS.length) % TABS.length] as Tab;
+    list.current?.querySelector<HTMLElement>(`#${view}-tab-${name}`)?.focus({ preventScroll: true });
+    onTab(name);
+  };
+  return (
+    <div
+      class="ckv-tabs"
+      role="tablist"
+      aria-label="Checkpoint"
+      ref={list}
+      onKeyDown={(event) => {
+        const at = TABS.indexOf(tab);
+        if (event.key === "ArrowRight") go(at + 1);
+        else if (event.key === "ArrowLeft") go(at - 1);
+        else if (event.key === "Home") go(0);
+        else if (event.key === "End") go(TABS.length - 1);
+        else return;
+        event.preventDefault();
+      }}
+    >
+      {TABS.map((name) => (
+        <button
+          key={name}
+          type="button"
+          role="tab"
+          id={`${view}-tab-${name}`}
+          aria-selected={name === tab}
+          aria-controls={`${view}-panel`}
+          tabIndex={name === tab ? 0 : -1}
+          onClick={() => onTab(name)}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export function Splitter({
+  value,
+  onChange,
+  host,
+}: {
+  value: number;
+  onChange: (to: number) => void;
+  host: HTMLElement;
+}) {
+  const set = (to: number) => onChange(Math.max(25, Math.min(70, to)));
+  return (
+    <div
+      class="ckv-split"
+      role="separator"
+      aria-orientation="vertical"
+      aria-label="Tree width"
+      aria-valuenow={Math.round(value)}
+      aria-valuemin={25}
+      aria-valuemax={70}
+      tabIndex={0}
+      onKeyDown={(event) => {
+        if (event.key === "ArrowLeft") set(value - 3);
+        else if (event.key === "ArrowRight") set(value + 3);
+        else return;
+        event.preventDefault();
+      }}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+      }}
+      onPointerMove={(event) => {
+        if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
+        const box = host.getBoundingClientRect();
+        set(((event.clientX - box.left) / box.width) * 100);
+      }}
+    />
+  );
+}

@@ -1,0 +1,58 @@
+import { useEffect, useState } from "preact/hooks";
+import { isolateKeys } from "./keyboard";
+import { hostTheme, type ThemeChoice, watchTheme } from "./theme";
+import type { Hello, Model } from "./types";
+
+const NARROW = 720;
+
+export function themeOf(model: Model): ThemeChoice {
+  const wanted = model.get("theme");
+  return wanted === "light" || wanted === "dark" ? wanted : "auto";
+}
+
+/** What the root itself carries: theme, size, name and keys. Tells whether the view is narrow. */
+export function useRoot(
+  root: HTMLElement,
+  model: Model,
+  hello: Hello | null,
+  choice: ThemeChoice,
+  onTheme: () => void,
+): boolean {
+  const [narrow, setNarrow] = useState(false);
+  useEffect(() => {
+    const abort = new AbortController();
+    isolateKeys(root, abort.signal);
+    const observer = new ResizeObserver(() => {
+      if (root.clientWidth > 0) setNarrow(root.clientWidth < NARROW);
+    });
+    observer.observe(root);
+    root.tabIndex = -1;
+    root.setAttribute("role", "region");
+    return () => {
+      abort.abort();
+      observer.disconnect();
+    };
+  }, []);
+  useEffect(() => {
+    const abort = new AbortController();
+    const apply = () => {
+      const theme = choice === "auto" ? hostTheme() : choice;
+      if (root.dataset.theme === theme) return;
+      root.dataset.theme = theme;
+      onTheme();
+    };
+    apply();
+    onTheme();
+    watchTheme(abort.signal, apply);
+    return () => abort.abort();
+  }, [choice]);
+  useEffect(() => {
+    root.setAttribute("aria-label", `Checkpoint explorer, thread ${hello?.thread ?? "none"}`);
+    const height = Number(model.get("height") ?? hello?.height) || 560;
+    root.style.setProperty("--ckv-height", `${height}px`);
+  }, [hello]);
+  useEffect(() => {
+    root.classList.toggle("ckv-narrow", narrow);
+  }, [narrow]);
+  return narrow;
+}
