@@ -166,6 +166,7 @@ export class Store {
       this.answerError.value = null;
     } catch (error) {
       if (ticket !== this.ticket) return;
+      if (this.answer.peek()?.id !== id) this.answer.value = null;
       this.answerError.value = asKernelError(error);
     }
     this.pending.value = false;

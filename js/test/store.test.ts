@@ -40,6 +40,20 @@ describe("store", () => {
     expect(asked(kernel, "hello")).toBe(2);
   });
 
+  it("never shows the state of one checkpoint under the title of another that could not be read", async () => {
+    const { kernel, store } = await opened();
+    kernel.deaf.add("checkpoint");
+    store.select("c1");
+    kernel.emit({
+      re: kernel.sent.at(-1)?.id,
+      ok: false,
+      error: { type: "CheckpointNotFoundError", message: "pruned" },
+    });
+    await settle();
+    expect(store.answerError.value?.type).toBe("CheckpointNotFoundError");
+    expect(store.answer.value).toBeNull();
+  });
+
   it("takes a message that can't be sent for a lost kernel", async () => {
     const { kernel, store } = await opened();
     kernel.send = () => {
