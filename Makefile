@@ -31,6 +31,7 @@ $(BIN)/python:
 # The page comes first: without npm one line says so, instead of pip's page of traceback.
 $(VENV)/.stamp-%: pyproject.toml | $(STATIC) $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
+	$(BIN)/python -m compileall -q ckpt_viz  # an editable install compiles nothing by itself
 	touch $@
 
 $(NODE_STAMP): js/package-lock.json js/package.json

@@ -6,6 +6,7 @@ step. A tick is never reused in a process and never sorts before the parent's.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from random import getrandbits
@@ -14,9 +15,27 @@ from xxhash import xxh3_128_hexdigest
 
 _EPOCH_TICKS = 0x01B21DD213814000
 _lock = threading.Lock()
-_last_tick = 0
-_last_id = ""
-_second = (0, "")
+
+
+class _Clock:
+    """The last tick given, and the parts of ids and times that change seldom."""
+
+    __slots__ = ("high", "high_text", "last_id", "node", "second", "second_text", "tick")
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Start anew, as a forked process must: it shares no ticks with its parent."""
+        self.tick = 0
+        self.last_id = ""
+        self.high = self.second = -1
+        self.high_text = self.second_text = ""
+        self.node = f"-{getrandbits(48):012x}"  # one a process: its ticks tell its ids apart
+
+
+_clock = _Clock()
+os.register_at_fork(after_in_child=_clock.reset)
 
 
 def checkpoint_id(step: int, parent: str | None = None) -> str:
@@ -26,28 +45,27 @@ def checkpoint_id(step: int, parent: str | None = None) -> str:
 
 def stamp(step: int, parent: str | None = None) -> tuple[str, str]:
     """A new checkpoint id, and the same moment in ISO 8601 (UTC, microseconds)."""
-    global _last_id, _last_tick, _second
-    now = time.time_ns()
-    tick = now // 100 + _EPOCH_TICKS
+    clock = _clock
     with _lock:
-        if tick <= _last_tick:
-            tick = _last_tick + 1
-        if parent is not None and parent != _last_id:
+        now = time.time_ns()
+        tick = now // 100 + _EPOCH_TICKS
+        if tick <= clock.tick:
+            tick = clock.tick + 1
+        if parent is not None and parent != clock.last_id:
             tick = max(tick, tick_of(parent) + 1)
-        _last_tick = tick
-        _last_id = id_ = "%08x-%04x-6%03x-%04x-%012x" % (  # noqa: UP031 - the quickest form
-            tick >> 28,
-            tick >> 12 & 0xFFFF,
-            tick & 0xFFF,
-            step & 0x3FFF | 0x8000,
-            getrandbits(48),
+        clock.tick = tick
+        if tick >> 28 != clock.high:
+            clock.high = tick >> 28
+            clock.high_text = f"{clock.high:08x}-"
+        if not 0 <= now - clock.second < 1_000_000_000:
+            clock.second = now - now % 1_000_000_000
+            moment = time.gmtime(clock.second // 1_000_000_000)
+            clock.second_text = time.strftime("%Y-%m-%dT%H:%M:%S.", moment)
+        clock.last_id = id_ = (
+            f"{clock.high_text}{tick >> 12 & 0xFFFF:04x}-6{tick & 0xFFF:03x}"
+            f"-{step & 0x3FFF | 0x8000:04x}{clock.node}"
         )
-        seconds, rest = divmod(now, 1_000_000_000)
-        known, prefix = _second
-        if known != seconds:
-            prefix = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
-            _second = seconds, prefix
-    return id_, f"{prefix}.{rest // 1000:06d}+00:00"
+        return id_, f"{clock.second_text}{(now - clock.second) // 1000:06d}+00:00"
 
 
 def tick_of(id_: str) -> int:

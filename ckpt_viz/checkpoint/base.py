@@ -214,17 +214,19 @@ def without_values(checkpoint: Checkpoint) -> Checkpoint:
 
 def pack_values(
     serde: SerializerProtocol, values: Mapping[str, Any], new_versions: Mapping[str, Any]
-) -> Iterator[tuple[str, Any, Typed]]:
+) -> list[tuple[str, Any, Typed]]:
     """``(channel, version, typed)`` of each new version; a channel without value is empty."""
     dumps = serde.dumps_typed
+    found: list[tuple[str, Any, Typed]] = []
     for channel, version in new_versions.items():
+        typed = EMPTY
         if channel in values:
             try:
-                yield channel, version, dumps(values[channel])
+                typed = dumps(values[channel])
             except SerializationError as error:
                 raise named(error, channel) from error
-        else:
-            yield channel, version, EMPTY
+        found.append((channel, version, typed))
+    return found
 
 
 def named(error: SerializationError, channel: str) -> SerializationError:

@@ -98,7 +98,7 @@ class InMemorySaver(BaseCheckpointSaver):
         """
         thread, ns, parent = address(config)
         dumps = self.serde.dumps_typed
-        new = list(pack_values(self.serde, checkpoint["channel_values"], new_versions))
+        new = pack_values(self.serde, checkpoint["channel_values"], new_versions)
         row = (dumps(without_values(checkpoint)), dumps(metadata), parent)
         blobs = self.blobs
         for channel, version, typed in new:
@@ -110,19 +110,24 @@ class InMemorySaver(BaseCheckpointSaver):
     def put_writes(
         self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Keep what a task wrote. A plain write that is there already stays as it is."""
+        """Keep what a task wrote. A plain write that is there already stays as it is.
+
+        Raises:
+            SerializationError: a value cannot be saved; nothing was kept.
+        """
         thread, ns, id_ = address(config)
         dumps = self.serde.dumps_typed
-        kept = self.writes[thread, ns, id_ or ""]
+        packed = []
         for position, (channel, value) in enumerate(writes):
-            index = WRITES_IDX_MAP.get(channel, position)
-            key = (task_id, index)
-            if index >= 0 and key in kept:
-                continue
             try:
-                kept[key] = (task_id, channel, dumps(value), task_path)
+                row = (task_id, channel, dumps(value), task_path)
             except SerializationError as error:
                 raise named(error, channel) from error
+            packed.append((WRITES_IDX_MAP.get(channel, position), row))
+        kept = self.writes[thread, ns, id_ or ""]
+        for index, row in packed:
+            if index < 0 or (task_id, index) not in kept:
+                kept[task_id, index] = row
 
     def get_tuple(self, config: Config) -> CheckpointTuple | None:
         """The addressed checkpoint, or the newest of the thread; None if there is none."""

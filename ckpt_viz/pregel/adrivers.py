@@ -10,7 +10,7 @@ from typing import Any
 
 from ckpt_viz.checkpoint.base import BaseCheckpointSaver
 from ckpt_viz.pregel.drivers import Chunk
-from ckpt_viz.pregel.execute import arun_task, is_coroutine_task, run_task
+from ckpt_viz.pregel.execute import TaskRun, run_task
 from ckpt_viz.pregel.requests import Emit, History, Load, Next, RunOne, Save, SaveWrites, Start
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.task import Task
@@ -29,12 +29,14 @@ class _Async:
         self.tasks: list[asyncio.Task[None]] = []
         self.left = 0
         run.post = self.post
-        put, put_writes = _async_puts(saver)
+        quick = _is_quick(saver)
+        self.plain = (Save, SaveWrites) if quick else ()
+        put: Any = getattr(saver, "put" if quick else "aput", None)
+        put_writes: Any = getattr(saver, "put_writes" if quick else "aput_writes", None)
         self.table: dict[type, Any] = {
             Load: lambda r: saver.aget_tuple(r.config),
             Save: lambda r: put(r.config, r.checkpoint, r.metadata, r.versions),
             SaveWrites: lambda r: put_writes(r.config, r.writes, r.task_id, r.path),
-            RunOne: self.one,
             Start: self.start,
             History: self.history,
         }
@@ -71,12 +73,8 @@ class _Async:
         found = self.saver.alist(r.config, filter=r.filter, before=r.before, limit=r.limit)
         return [item async for item in found]
 
-    def one(self, request: RunOne) -> Any:
-        """What to await for a single task."""
-        task = request.task
-        return arun_task(self.run, task) if is_coroutine_task(task) else self._alone(task)
-
-    async def _alone(self, task: Task) -> None:
+    async def in_thread(self, task: Task) -> None:
+        """Run a sole sync task on a thread, so that the loop stays free."""
         ended: asyncio.Future[None] = self.loop.create_future()
         self._in_threads([partial(self._work_alone, task, copy_context(), ended)])
         await ended
@@ -85,22 +83,18 @@ class _Async:
         limit = self.run.settings.config.get("max_concurrency")
         gate = asyncio.Semaphore(limit) if limit else None
         self.left = len(request.tasks)
-        here = [t for t in request.tasks if is_coroutine_task(t)]
+        here = [t for t in request.tasks if t.node.awaited]
         self.tasks = [asyncio.create_task(self._await(t, gate)) for t in here]
-        jobs = [
-            partial(self._work, t, copy_context())
-            for t in request.tasks
-            if not is_coroutine_task(t)
-        ]
+        jobs = [partial(self._work, t, copy_context()) for t in request.tasks if not t.node.awaited]
         if jobs:
             self._in_threads(jobs)
 
     async def _await(self, task: Task, gate: asyncio.Semaphore | None) -> None:
         if gate is None:
-            await arun_task(self.run, task)
+            await TaskRun(self.run, task)
         else:
             async with gate:
-                await arun_task(self.run, task)
+                await TaskRun(self.run, task)
         self.done.put_nowait(task)
 
     async def next(self, request: Next) -> Any:
@@ -141,7 +135,7 @@ class _Async:
         items = [self.done.get_nowait() for _ in range(self.done.qsize())]
         for request in self.run.left_over([i for i in items if isinstance(i, Task)]):
             answer = self.table[request.__class__](request)
-            if hasattr(answer, "__await__"):
+            if request.__class__ not in self.plain:
                 await answer
 
     async def close(self) -> None:
@@ -152,15 +146,12 @@ class _Async:
             self.workers.close(wait=False)
 
 
-def _async_puts(saver: Any) -> tuple[Any, Any]:
-    """How to save from the loop: a saver that never blocks is called as it is."""
-    if saver is None:
-        return None, None
+def _is_quick(saver: Any) -> bool:
+    """Whether the saver is saved to from the loop as it is, because it never blocks."""
     base, kind = BaseCheckpointSaver, type(saver)
-    plain = kind.aput is base.aput and kind.aput_writes is base.aput_writes
-    if plain and saver.never_blocks:
-        return saver.put, saver.put_writes
-    return saver.aput, saver.aput_writes
+    if not isinstance(saver, base) or not saver.never_blocks:
+        return False
+    return kind.aput is base.aput and kind.aput_writes is base.aput_writes
 
 
 class _Turn:
@@ -193,7 +184,11 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
                 break
             answer, error = None, None
             kind = request.__class__
-            if kind is Emit:
+            if kind is RunOne:
+                task = request.task
+                await (TaskRun(run, task) if task.node.awaited else own.in_thread(task))
+                await _TURN  # nodes that never suspend must not starve the loop
+            elif kind is Emit:
                 yield request.chunk
             elif kind is Next:
                 while (answer := await own.next(request)).__class__ is Chunk:
@@ -201,10 +196,8 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
             else:
                 try:
                     answer = own.table[kind](request)
-                    if hasattr(answer, "__await__"):
+                    if kind not in own.plain:
                         answer = await answer
-                    if kind is RunOne:
-                        await _TURN  # nodes that never suspend must not starve the loop
                 except Exception as failure:  # noqa: BLE001 - thrown into the script, which decides
                     error = failure
     except GeneratorExit:
@@ -231,7 +224,7 @@ async def afinish(run: Run, script: Script) -> Any:
             answer, error = None, None
             try:
                 answer = own.table[request.__class__](request)
-                if hasattr(answer, "__await__"):
+                if request.__class__ not in own.plain:
                     answer = await answer
             except Exception as failure:  # noqa: BLE001 - thrown into the script, which decides
                 error = failure

@@ -111,27 +111,31 @@ def apply_writes(live: Live, tasks: Sequence[Writer], next_version: NextVersion)
     for name, values in groups.items():
         channel = channels[name]
         if channel.update(values):
-            versions[name] = version
-            live.max_version = version
+            versions[name] = live.max_version = version
             changed[name] = True
-            if channel.is_available():
+            if channel.peek() is not MISSING:
                 updated.add(name)
                 if channel.volatile:
                     volatile.add(name)
-    for name in stale:
-        channel = channels[name]
-        if channel.is_available() and channel.update([]):
-            versions[name] = version
-            live.max_version = version
-            changed[name] = True
-            if channel.is_available():
-                updated.add(name)
-            else:
-                volatile.discard(name)
+    if stale:
+        _sweep(live, stale, updated, version)
     if bump and live.program.late and not any(c in live.program.triggered for c in updated):
         _finish(live, updated, version)
     live.updated = updated
     return updated
+
+
+def _sweep(live: Live, stale: Iterable[str], updated: set[str], version: Any) -> None:
+    """The step brought these channels nothing: those that live for one step are emptied."""
+    for name in stale:
+        channel = live.channels[name]
+        if channel.is_available() and channel.update([]):
+            live.versions[name] = live.max_version = version
+            live.changed[name] = True
+            if channel.is_available():
+                updated.add(name)
+            else:
+                live.volatile.discard(name)
 
 
 def _finish(live: Live, updated: set[str], version: Any) -> None:
@@ -178,11 +182,12 @@ def _candidates(live: Live) -> Iterable[Node]:
     if not updated:
         return nodes.values()
     index = live.program.triggered
-    if len(updated) == 1:
-        (one,) = updated
-        return [nodes[n] for n in sorted(index.get(one, ()))]
-    names = {name for channel in updated for name in index.get(channel, ())}
-    return [nodes[n] for n in (sorted(names) if len(names) > 1 else names)]
+    names: list[str] = []
+    for channel in updated:
+        names += index.get(channel, ())
+    if len(names) > 1:
+        names = sorted(set(names))
+    return [nodes[n] for n in names]
 
 
 def is_ready(live: Live, node: Node) -> bool:

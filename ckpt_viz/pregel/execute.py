@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Coroutine
 from contextvars import Context, copy_context
 from functools import partial
 from typing import Any
@@ -102,43 +101,37 @@ async def _acall(run: Run, task: Task) -> None:
         task.writes = writes + (more if isinstance(more, list) else await more)
 
 
-class _InContext:
-    """Awaits a coroutine inside a context of its own, without a Task."""
+class TaskRun:
+    """Awaits a task to its outcome, like `run_task`, inside a context of its own without a Task."""
 
-    __slots__ = ("context", "coro")
+    __slots__ = ("run", "task")
 
-    def __init__(self, coro: Coroutine[Any, Any, None]) -> None:
-        self.coro = coro
-        self.context = copy_context()
+    def __init__(self, run: Run, task: Task) -> None:
+        self.run = run
+        self.task = task
 
     def __await__(self) -> Any:
-        step, value = self.coro.send, None
-        while True:
-            try:
-                waits = self.context.run(step, value)
-            except StopIteration as stop:
-                return stop.value
-            try:
-                value = yield waits
-                step = self.coro.send
-            except GeneratorExit:
-                self.context.run(self.coro.close)
-                raise
-            except BaseException as error:  # noqa: BLE001 - cancellation goes into the node
-                step, value = self.coro.throw, error
-
-
-def is_coroutine_task(task: Task) -> bool:
-    """Whether a task has to be awaited on the loop; others run in a thread."""
-    node = task.node
-    return node.is_async or node.hidden or node.async_router
-
-
-async def arun_task(run: Run, task: Task) -> None:
-    """Like `run_task`, awaiting the node."""
-    task.special = []
-    try:
-        await _InContext(_acall(run, task))
-        task.outcome = "done"
-    except BaseException as error:  # noqa: BLE001 - the driver decides what a failure stops
-        _settle(task, error)
+        task = self.task
+        task.special = []
+        context = copy_context()
+        coro = context.run(_acall, self.run, task)
+        step, value = coro.send, None
+        try:
+            while True:
+                try:
+                    waits = context.run(step, value)
+                except StopIteration:
+                    task.outcome = "done"
+                    return
+                try:
+                    value = yield waits
+                    step = coro.send
+                except GeneratorExit:
+                    context.run(coro.close)
+                    raise
+                except BaseException as error:  # noqa: BLE001 - cancellation goes into the node
+                    step, value = coro.throw, error
+        except GeneratorExit:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the driver decides what a failure stops
+            _settle(task, error)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ckpt_viz.channels import BaseChannel, UntrackedValue
-from ckpt_viz.constants import ROOT
+from ckpt_viz.constants import PULL, ROOT
 
 Write = tuple[str, Any]
 """A channel's name and a value for it."""
@@ -35,6 +35,15 @@ class Node:
     async_router: bool = False
     func: Any = None
     consumable: tuple[str, ...] = ()
+    id_parts: tuple[bytes, bytes] = field(init=False)
+    path_text: str = field(init=False)
+    awaited: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        tail = f"{self.name}{PULL}{''.join(sorted(self.triggers))}"
+        self.id_parts = self.name.encode(), tail.encode()
+        self.path_text = f"~{PULL}, {self.name}"
+        self.awaited = self.is_async or self.hidden or self.async_router
 
     @property
     def single(self) -> bool:

@@ -58,11 +58,13 @@ class Task:
     def id(self) -> str:
         """The same for the same checkpoint, so pending writes find their task again."""
         if self._id is None:
-            kind = self.path[0]
-            rest = "".join(sorted(self.triggers)) if kind == PULL else str(self.path[1])
-            name = self.name
-            text = f"{name}{self.step}{name}{kind}{rest}"
-            self._id = hash_uuid(id_bytes(self.base or "") + text.encode())
+            base = id_bytes(self.base or "")
+            if self.path[0] == PULL:
+                head, tail = self.node.id_parts
+                self._id = hash_uuid(b"%b%b%d%b" % (base, head, self.step, tail))
+            else:
+                name, (kind, index, *_) = self.name, self.path
+                self._id = hash_uuid(base + f"{name}{self.step}{name}{kind}{index}".encode())
         return self._id
 
     @property
@@ -74,7 +76,7 @@ class Task:
     def path_text(self) -> str:
         """The form of the path that savers keep and order by."""
         if self.path[0] == PULL:
-            return f"~{PULL}, {self.name}"
+            return self.node.path_text
         return path_text(self.path)
 
 
