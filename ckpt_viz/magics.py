@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import inspect
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -11,30 +13,43 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.display import display
 
+from ckpt_viz.explorer.session import heading
 from ckpt_viz.explorer.static import text_tree
 from ckpt_viz.explorer.widget import Explorer, explore
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.open import open_timeline
 from ckpt_viz.timeline.source import NoHistoryError
 
-COMMANDS = ("threads", "history", "diff", "export")
+# What each sub-command takes after its source; "" is the magic without one.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "": (),
+    "threads": (),
+    "history": (),
+    "diff": ("A", "B"),
+    "export": ("FILE",),
+}
+FILE_ENDINGS = (".db", ".sqlite", ".sqlite3")
+WORD = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+""")
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> Any:
-        raise UsageError(f"%ckpt: {message}. See %ckpt? for examples.")
+        usage = " ".join(self.format_usage().split()[1:])
+        raise UsageError(f"{self.prog}: {message}. Usage: {usage}. See %ckpt -h for examples.")
 
 
-def _parser(extra: tuple[str, ...]) -> _Parser:
-    parser = _Parser(prog="%ckpt", add_help=False)
-    parser.add_argument("source")
-    for name in extra:
-        parser.add_argument(name)
+def _parse(command: str, words: list[str]) -> argparse.Namespace:
+    names = ("SOURCE", *COMMANDS[command])
+    prog = f"%ckpt {command}".rstrip()
+    options = "[--thread T] [--ns N] [--at ID|STEP] [--graph G]"
+    parser = _Parser(prog=prog, usage=f"%(prog)s {' '.join(names)} {options}", add_help=False)
+    for name in names:
+        parser.add_argument(name.lower(), metavar=name)
     parser.add_argument("--thread", "-t")
     parser.add_argument("--ns", default="")
     parser.add_argument("--at")
     parser.add_argument("--graph")
-    return parser
+    return parser.parse_args(words)
 
 
 @magics_class
@@ -51,7 +66,7 @@ class CkptMagics(Magics):
 
         %ckpt SOURCE [--thread T] [--ns N] [--at ID|STEP] [--graph G]
         %ckpt threads SOURCE            the threads that a saver holds
-        %ckpt history SOURCE            the tree as text
+        %ckpt history SOURCE            the tree as text, newest first
         %ckpt diff SOURCE A B           what changed from A to B (ids or steps)
         %ckpt export SOURCE FILE        .html (browsable, offline), .svg or .json
         %%ckpt                          runs its cell, then explores each graph that ran in it
@@ -66,25 +81,35 @@ class CkptMagics(Magics):
             %ckpt diff graph 2 5 --thread 1
             %ckpt export graph run.html --thread 1
         """
+        words = _words(line)
+        if cell is not None and words:
+            raise UsageError(
+                f"%%ckpt takes no words on its line, and got {' '.join(words)!r}: it runs its cell "
+                "and explores each graph that ran in it."
+            )
         if cell is not None:
             return self._cell(cell)
-        words = _words(line)
+        if "-h" in words or "--help" in words:
+            return print(inspect.getdoc(CkptMagics.ckpt))
         if not words:
-            raise UsageError("%ckpt needs a graph: %ckpt graph --thread 1. See %ckpt?")
-        if words[0] in COMMANDS and len(words) > 1:
+            raise UsageError("%ckpt needs a graph: %ckpt graph --thread 1. See %ckpt -h")
+        if words[0] in COMMANDS:
             return getattr(self, f"_{words[0]}")(words[1:])
-        args = _parser(()).parse_args(words)
-        return self._explore(args)
+        return self._explore(_parse("", words))
 
     def _value(self, expression: str) -> Any:
-        if expression.endswith((".db", ".sqlite", ".sqlite3")):
-            if Path(expression).is_file():
-                return expression
-            if "/" in expression:
-                raise UsageError(f"%ckpt: there is no file {expression!r}; nothing was created.")
+        is_path = expression.endswith(FILE_ENDINGS)
+        if is_path and Path(expression).expanduser().is_file():
+            return expression
         try:
+            if is_path and "/" in expression:
+                raise NameError(expression)
             return self._shell.ev(expression)
         except (NameError, SyntaxError, AttributeError) as error:
+            if is_path:
+                raise UsageError(
+                    f"%ckpt: there is no file {expression!r}; nothing was created."
+                ) from error
             raise UsageError(
                 f"%ckpt: {expression!r} is not a graph in this notebook ({error}). "
                 "Run the cell that makes it first."
@@ -118,19 +143,18 @@ class CkptMagics(Magics):
         return timeline
 
     def _threads(self, words: list[str]) -> None:
-        threads = self._open(_parser(()).parse_args(words)).threads()
+        threads = self._open(_parse("threads", words)).threads()
         for info in threads:
             print(f"{info.id}  {info.checkpoints} checkpoints, last step {info.last_step}")
         if not threads:
             print("no threads yet: run the graph with a thread_id")
 
     def _history(self, words: list[str]) -> None:
-        timeline = self._one(_parser(()).parse_args(words))
-        title = f"{timeline.title}, thread {timeline.thread_id}"
-        print(text_tree(timeline.rows(), title, timeline.unfinished()))
+        timeline = self._one(_parse("history", words))
+        print(text_tree(timeline.rows(), heading(timeline), timeline.unfinished()))
 
     def _diff(self, words: list[str]) -> None:
-        args = _parser(("a", "b")).parse_args(words)
+        args = _parse("diff", words)
         explorer = Explorer(self._one(args), follow=False)
         found = explorer.diff(*(self._id(explorer, name) for name in (args.a, args.b)))
         print(found.summary)
@@ -148,7 +172,7 @@ class CkptMagics(Magics):
             raise UsageError(f"%ckpt: {error}") from error
 
     def _export(self, words: list[str]) -> None:
-        args = _parser(("file",)).parse_args(words)
+        args = _parse("export", words)
         explorer = Explorer(self._one(args), follow=False)
         try:
             print(explorer.export(args.file))
@@ -168,6 +192,9 @@ class CkptMagics(Magics):
 
 
 def _words(line: str) -> list[str]:
+    """The words of a line without its comment; a `#` inside a word or in quotes is no comment."""
+    comment = next((word for word in WORD.finditer(line) if word[0][0] == "#"), None)
+    line = line if comment is None else line[: comment.start()]
     try:
         return shlex.split(line)
     except ValueError as error:

@@ -34,6 +34,13 @@ def error_json(error: BaseException) -> Json:
     }
 
 
+def heading(timeline: GraphTimeline) -> str:
+    """What names a history in pictures and files: the graph's name, the thread, the namespace."""
+    thread = "" if timeline.thread_id is None else f"thread {timeline.thread_id}"
+    parts = (timeline.title, thread, timeline.checkpoint_ns)
+    return ", ".join(part for part in parts if part) or "graph"
+
+
 class Session:
     """One Explorer's state; safe to use from the worker, an act and the user's thread."""
 
@@ -139,10 +146,7 @@ class Session:
     @property
     def title(self) -> str:
         """The graph's name and the thread, for pictures and files."""
-        timeline = self.timeline
-        space = f", {timeline.checkpoint_ns}" if timeline.checkpoint_ns else ""
-        where = f", thread {timeline.thread_id}" if timeline.thread_id is not None else ""
-        return f"{timeline.title}{where}{space}"
+        return heading(self.timeline)
 
     def push_all(self) -> None:
         """Tells the page everything again (another graph, another thread)."""

@@ -138,38 +138,39 @@ def _row(row: Row, index: int, lane: int, left: int, words: str) -> str:
 
 
 def text_tree(rows: Sequence[Row], title: str, unfinished: Sequence[Unfinished] = ()) -> str:
-    """The tree as text, oldest first; a fork is indented below its base."""
+    """The tree as text, newest first; a branch that was left is indented above its base."""
     shown = list(rows)[-ROWS:]
     waits = _by_parent(unfinished)
-    known = {row.id for row in shown}
-    children: dict[str | None, list[Row]] = {}
-    for row in shown:
-        children.setdefault(row.parent_id if row.parent_id in known else None, []).append(row)
-    lines = [clean(f"{title}: {len(rows)} checkpoints")]
-    if len(rows) > len(shown):
-        lines.append(f"… {len(rows) - len(shown)} older")
+    children = _children(shown)
+    told: list[str] = []  # oldest first: a parent before its children
     stack = [(row, "") for row in reversed(children.get(None, []))]
     while stack:
         row, indent = stack.pop()
-        kids = children.get(row.id, [])
-        mark = "●" if row.head else "○"
         words = _words(row, waits)
         tail = f"  [{words}]" if words else ""
-        lines.append(f"{indent}{mark} {row.step:>3}  {label(row)}{tail}")
-        todo = []
+        told.append(f"{indent}{'●' if row.head else '○'} {row.step:>3}  {label(row)}{tail}")
+        beside = indent.replace("├─", "│ ")
         for item in waits.get(row.id, []):
             word = WORDS.get(item.status, item.status)
-            lines.append(
-                f"{indent.replace('├─', '│ ')}┊      {clean(item.name)}: {word}, not finished"
-            )
-        for k, kid in enumerate(kids):
-            deeper = indent if k == len(kids) - 1 else f"{indent}│ "
-            todo.append((kid, _branch(deeper, k < len(kids) - 1)))
-        stack += reversed(todo)
+            told.append(f"{beside}┊      {clean(item.name)}: {word}, not finished")
+        kids = children.get(row.id, [])
+        stack += [(kid, beside) for kid in kids[-1:]]
+        stack += [(kid, f"{beside}├─") for kid in reversed(kids[:-1])]
+    lines = [clean(f"{title}: {len(rows)} checkpoints"), *reversed(told)]
+    if len(rows) > len(shown):
+        lines.append(f"… {len(rows) - len(shown)} older")
     if not shown:
         lines.append("no checkpoints yet")
     return "\n".join(lines)
 
 
-def _branch(indent: str, is_branch: bool) -> str:
-    return f"{indent[:-2]}├─" if is_branch else indent.replace("├─", "│ ")
+def _children(rows: Sequence[Row]) -> dict[str | None, list[Row]]:
+    """The children of each row (None: the roots); the one that leads to the newest row is last."""
+    newest = {row.id: row.id for row in rows}
+    for row in reversed(rows):
+        if row.parent_id in newest:
+            newest[row.parent_id] = max(newest[row.parent_id], newest[row.id])
+    out: dict[str | None, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: newest[row.id]):
+        out.setdefault(row.parent_id if row.parent_id in newest else None, []).append(row)
+    return out

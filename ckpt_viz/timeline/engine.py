@@ -8,9 +8,16 @@ from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.types import Command, Overwrite
 
+NO_NAME = "LangGraph"  # the name of a graph compiled without one, which programs may read
+
 
 class EngineTimeline(GraphTimeline):
     """History of, and acts on, a graph compiled by `ckpt_viz.graph`."""
+
+    @staticmethod
+    def _name(graph: Any) -> str:
+        name = GraphTimeline._name(graph)
+        return "" if name == NO_NAME else name
 
     def _command(self, **parts: Any) -> Any:
         return Command(**parts)

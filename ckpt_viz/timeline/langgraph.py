@@ -1,4 +1,4 @@
-"""The timeline of real LangGraph graphs. One of the two modules that import `langgraph`, lazily."""
+"""The timeline of real LangGraph graphs. The one module that imports `langgraph`, lazily."""
 
 from __future__ import annotations
 

@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.langgraph import LangGraphTimeline, is_langgraph
 from ckpt_viz.timeline.saved import open_file, open_saved
+
+
+def _told(thing: Any) -> str:
+    """What was given, in words.
+
+    >>> [_told(x) for x in (42, [1], dict, len, None)]
+    ['an int', 'a list', 'the class dict', 'the function len', 'None']
+    """
+    if thing is None:
+        return "None"
+    own = getattr(thing, "__name__", None)
+    if isinstance(thing, type):
+        return f"the class {own}"
+    if isinstance(thing, ModuleType):
+        return f"the module {own}"
+    if own is not None and callable(thing):
+        return f"the function {own}"
+    name = type(thing).__name__.lstrip("_")
+    sounds = name[:1].lower() in "aeiou" and not name.lower().startswith(("uni", "use", "uu"))
+    return f"{'an' if sounds else 'a'} {name}"
 
 
 def open_timeline(
@@ -31,7 +52,7 @@ def open_timeline(
     if not hasattr(source, "get_state_history"):
         hint = " Call .compile(checkpointer=…) first." if hasattr(source, "compile") else ""
         raise TypeError(
-            f"Can't explore a {type(source).__name__}: expected a compiled graph of ckpt_viz or "
+            f"Can't explore {_told(source)}: expected a compiled graph of ckpt_viz or "
             f"of LangGraph.{hint}"
         )
     if is_langgraph(source):

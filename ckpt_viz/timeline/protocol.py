@@ -30,7 +30,7 @@ class Timeline(Protocol):
 
     @property
     def title(self) -> str:
-        """The name of the graph or of the file."""
+        """The name of the graph or of the file; empty where nobody gave one."""
         ...
 
     @property

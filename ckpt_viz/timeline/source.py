@@ -47,7 +47,7 @@ class GraphReader:
         saver = getattr(graph, "checkpointer", None)
         if saver is None or isinstance(saver, bool):
             raise NoHistoryError(
-                f"{self._name(graph)} has no checkpointer, so no history was kept. "
+                f"{self._name(graph) or 'The graph'} has no checkpointer, so no history was kept. "
                 "Compile it with one: `graph = builder.compile(checkpointer=InMemorySaver())`, "
                 "and run it with config={'configurable': {'thread_id': '1'}}."
             )
@@ -68,7 +68,7 @@ class GraphReader:
 
     @property
     def title(self) -> str:
-        """The graph's name."""
+        """The graph's name; empty where nobody gave it one."""
         return self._name(self.graph)
 
     @property

@@ -54,37 +54,33 @@ def do(page: Page, what: str | None) -> None:
         page.wait_for_timeout(1800)
 
 
+def esbuild(source: str, target: Path, *options: str) -> str:
+    """The text of a bundle."""
+    command = ["npx", "esbuild", source, "--bundle", f"--outfile={target}", "--log-level=warning"]
+    subprocess.run([*command, *options], cwd=HERE.parent, check=True)
+    return target.read_text()
+
+
+def build(folder: Path) -> Path:
+    """One file with the page and its made-up kernel."""
+    jsx = ("--jsx=automatic", "--jsx-import-source=preact")
+    script = esbuild("dev/page.ts", folder / "page.js", *jsx).replace("</script", "<\\/script")
+    css = esbuild("src/widget.css", folder / "page.css")
+    html = folder / "page.html"
+    html.write_text(
+        f"<!doctype html><meta charset=utf-8><style>body{{margin:12px}}{css}</style>"
+        f'<div id="here"></div><script>{script}</script>'
+    )
+    return html
+
+
 def main() -> None:
     """Builds the page and takes all pictures."""
     out = Path(sys.argv[1])
     only = sys.argv[2:]
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        bundle = Path(folder) / "page.js"
-        build = [
-            "npx",
-            "esbuild",
-            "dev/page.ts",
-            "--bundle",
-            "--jsx=automatic",
-            "--jsx-import-source=preact",
-        ]
-        subprocess.run(
-            [*build, f"--outfile={bundle}", "--log-level=warning"], cwd=HERE.parent, check=True
-        )
-        style = Path(folder) / "page.css"
-        subprocess.run(
-            ["npx", "esbuild", "src/widget.css", "--bundle", f"--outfile={style}"],
-            cwd=HERE.parent,
-            check=True,
-        )
-        css = style.read_text()
-        script = bundle.read_text().replace("</script", "<\\/script")
-        html = Path(folder) / "page.html"
-        html.write_text(
-            f"<!doctype html><meta charset=utf-8><style>body{{margin:12px}}{css}</style>"
-            f'<div id="here"></div><script>{script}</script>'
-        )
+        html = build(Path(folder))
         with sync_playwright() as p:
             browser = p.chromium.launch(
                 executable_path="/usr/bin/chromium", headless=True, args=FLAGS

@@ -266,6 +266,19 @@ class Explorer:
         return dialog
 
 
+def write_notebook(path: Path, cells: tuple[str, ...], saved: nbformat.NotebookNode | None) -> None:
+    """Write a notebook of the given cells, or a saved one with a kernel that isn't there.
+
+    Such a kernel makes JupyterLab ask for one.
+    """
+    if saved is not None:
+        saved.metadata = {"kernelspec": {"display_name": "Gone", "language": "", "name": "gone"}}
+    content = saved or new_notebook(
+        cells=[new_code_cell(cell) for cell in cells], metadata={"kernelspec": KERNELSPEC}
+    )
+    nbformat.write(content, path)
+
+
 @pytest.fixture
 def open_notebook(
     lab: Server, chromium: Browser, request: pytest.FixtureRequest
@@ -285,14 +298,7 @@ def open_notebook(
     ) -> Notebook:
         stem = re.sub(r"\W+", "-", request.node.name).strip("-")
         path = lab.folder / f"{stem}-{len(notebooks)}.ipynb"
-        if saved is not None:  # a kernel that isn't there makes JupyterLab ask for one
-            saved.metadata = {
-                "kernelspec": {"display_name": "Gone", "language": "", "name": "gone"}
-            }
-        content = saved or new_notebook(
-            cells=[new_code_cell(cell) for cell in cells], metadata={"kernelspec": KERNELSPEC}
-        )
-        nbformat.write(content, path)
+        write_notebook(path, cells, saved)
         notebook = Notebook(context.new_page(), lab, path)
         notebook.page.on("pageerror", lambda error: notebook.errors.append(str(error)))
         notebooks.append(notebook)

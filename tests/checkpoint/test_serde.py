@@ -16,6 +16,9 @@ from ipaddress import ip_address, ip_interface, ip_network
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
+import attrs
+import numpy as np
+import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,10 +27,6 @@ from ckpt_viz.checkpoint.serde import (
     JsonPlusSerializer,
 )
 from ckpt_viz.types import Command, Interrupt, Overwrite, Send
-
-np = pytest.importorskip("numpy")
-pydantic = pytest.importorskip("pydantic")
-attrs = pytest.importorskip("attrs")
 
 serde = JsonPlusSerializer()
 

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from typing import Any
 
+import aiosqlite
 import pytest
 
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
@@ -67,8 +68,6 @@ def test_from_conn_string_is_the_saver_in_async_programs(tmp_path):
 
 
 def test_an_aiosqlite_connection_is_accepted(tmp_path):
-    aiosqlite = pytest.importorskip("aiosqlite")
-
     async def main() -> None:
         async with aiosqlite.connect(tmp_path / "e.db") as conn:
             saver = AsyncSqliteSaver(conn)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from .basics import C, State, adds, linear_graph, says
 from .harness import Engine
-from .test_programs import C, State, linear_graph, says
 
 UNKNOWN = {"thread_id": "1", "checkpoint_id": "1f000000-0000-6000-8000-000000000000"}
 
@@ -194,3 +194,32 @@ def test_a_run_without_a_saver_may_name_a_durability() -> None:
 
     with pytest.warns(UserWarning, match="durability"):
         assert both(question) == ("AttributeError", "fine")
+
+
+@pytest.mark.parametrize("wrong", ["other", None, "__start__", "send to the end"])
+def test_a_failed_router_runs_again(wrong: Any) -> None:
+    """There such a node counts as finished and its route is lost; ours runs again."""
+
+    def again(root: str) -> tuple[int, list[str]]:
+        e = Engine(root)
+        ran: list[int] = []
+        answer = e.Send("__end__", 1) if wrong == "send to the end" else wrong
+        paths = {"b": "b"} if wrong == "other" else None
+
+        def node(state: Any) -> dict[str, Any]:
+            ran.append(1)
+            return {"bar": ["a"]}
+
+        def router(state: Any) -> Any:
+            return answer if router.fails else "b"  # type: ignore[attr-defined]
+
+        router.fails = True  # type: ignore[attr-defined]
+        branches = [("a", router, paths)] if paths else [("a", router)]
+        g = e.build(State, {"a": node, "b": adds("b")}, [(e.START, "a")], branches)
+        with pytest.raises(Exception, match=r"other|destination|END node"):
+            g.invoke({"foo": "x"}, C)
+        router.fails = False  # type: ignore[attr-defined]
+        return len(ran), g.invoke(None, C)["bar"]
+
+    assert again("langgraph") == (1, ["a"])
+    assert again("ckpt_viz") == (1, ["a", "b"])

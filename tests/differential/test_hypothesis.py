@@ -68,6 +68,18 @@ class Plan:
 
 
 @st.composite
+def node(draw: st.DrawFn, names: list[str], calm: bool, fails: bool) -> Node:
+    """What a node does; one of a calm plan asks nothing and may write a one-value key."""
+    writes = ["log", "total", "both", "none", "last" if calm else "log"]
+    return Node(
+        writes=draw(st.sampled_from(writes)),
+        asks=0 if calm else draw(st.sampled_from([0, 0, 0, 1, 2])),
+        fails=int(fails),
+        goto=draw(st.sampled_from([None, None, None, None, *names])),
+    )
+
+
+@st.composite
 def plans(draw: st.DrawFn) -> Plan:
     """Graphs of up to six nodes, each with an edge from the start to at least one."""
     names = NAMES[: draw(st.integers(1, 6))]
@@ -76,17 +88,7 @@ def plans(draw: st.DrawFn) -> Plan:
     calm = draw(st.booleans())  # only calm plans write a one-value key: see `Plan`
     # of two failures in a step, which is told first is a race on both engines
     failing = None if calm else draw(st.sampled_from([None, *names]))
-    nodes = {
-        n: Node(
-            writes=draw(
-                st.sampled_from(["log", "total", "both", "none", "last" if calm else "log"])
-            ),
-            asks=0 if calm else draw(st.sampled_from([0, 0, 0, 1, 2])),
-            fails=int(n == failing),
-            goto=draw(st.sampled_from([None, None, None, None, *names])),
-        )
-        for n in names
-    }
+    nodes = {n: draw(node(names, calm, n == failing)) for n in names}
     edge = st.tuples(name, name).filter(lambda pair: pair[0] < pair[1])
     inner = draw(st.lists(edge, max_size=7, unique=True)) if len(names) > 1 else []
     entries = draw(st.lists(name, min_size=1, max_size=2, unique=True))

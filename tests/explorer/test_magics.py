@@ -7,6 +7,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from ckpt_viz.explorer import Explorer
+from ckpt_viz.magics import _words
 
 
 @pytest.fixture
@@ -46,15 +47,55 @@ def test_clear_errors(shell, e):
         "": "needs a graph",
         "graph --what": "unrecognized",
         "graph.nope": "not a graph in this notebook",
-        "42": "Can't explore a int",
+        "42": "Can't explore an int",
         "/no/such.db": "no file.*nothing was created",
+        "no_such.db": "no file 'no_such.db'; nothing was created",
+        "graph.db": "no file 'graph.db'",
         "export graph run.xyz": "nothing was exported.*end it with .html",
+        "export graph run.pdf": r"nothing was exported.*\.html, \.svg or \.json",
         "export graph /no/such/run.html": "nothing was exported",
-        "export graph": "required: file",
+        "export graph": r"required: FILE. Usage: %ckpt export SOURCE FILE",
+        "threads": r"%ckpt threads: .*required: SOURCE. Usage: %ckpt threads SOURCE",
+        "history": r"%ckpt history: .*required: SOURCE. Usage: %ckpt history SOURCE",
+        "diff --thread 1": r"required: SOURCE, A, B. Usage: %ckpt diff SOURCE A B",
+        "export": r"required: SOURCE, FILE",
+        "history  # of what?": "required: SOURCE",
+        "# don't": "needs a graph",
     }.items():
         with pytest.raises(UsageError, match=text):
             shell.run_line_magic("ckpt", line)
     del shell.user_ns["bare"]
+
+
+def test_a_comment_ends_the_line(shell):
+    for line in ("graph --thread 1   # it's the first", "graph -t '1'# no comment", "graph #"):
+        wrong = "no comment" in line
+        if wrong:
+            with pytest.raises(UsageError):
+                shell.run_line_magic("ckpt", line)
+        else:
+            assert shell.run_line_magic("ckpt", line).timeline.thread_id == "1"
+
+
+def test_a_quoted_hash_is_no_comment():
+    assert _words("graph -t '#5' \"# 6\" a#7 # 8") == ["graph", "-t", "#5", "# 6", "a#7"]
+
+
+@pytest.mark.parametrize("line", ["-h", "--help", "history --help", "graph -h"])
+def test_help(shell, capsys, line):
+    assert shell.run_line_magic("ckpt", line) is None
+    told = capsys.readouterr().out
+    assert told.startswith("Shows the checkpoints")
+    assert "%ckpt export SOURCE FILE" in told
+
+
+def test_the_history_goes_newest_first(shell, capsys):
+    shell.run_line_magic("ckpt", "history graph")
+    title, *lines = capsys.readouterr().out.splitlines()
+    named = "" if type(shell.user_ns["graph"]).__module__.startswith("ckpt_viz") else "LangGraph, "
+    assert title == f"{named}thread 1: 3 checkpoints"
+    assert [line.split()[1] for line in lines if "┊" not in line] == ["1", "0", "-1"]
+    assert lines[0].endswith("ask: waits, not finished")
 
 
 def test_cell_magic(shell, capsys):
@@ -65,6 +106,11 @@ def test_cell_magic(shell, capsys):
     assert "thread 1:" not in out
     shell.run_cell_magic("ckpt", "", "x = 1\n")
     assert "no graph" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="'extra words'"):
+        shell.run_cell_magic("ckpt", "extra words", "ran = True\n")
+    assert "ran" not in shell.user_ns
+    shell.run_cell_magic("ckpt", "# why", "ran = True\n")
+    assert shell.user_ns.pop("ran")
 
 
 def test_import_is_cheap():

@@ -1,6 +1,5 @@
 """The timeline over SQLite savers of both packages, in both colours."""
 
-import pytest
 from graphs import CONFIG, chain_graph, engine, plan_graph
 
 from ckpt_viz.timeline import open_timeline
@@ -46,7 +45,6 @@ def test_a_file_alone(tmp_path):
 async def test_async_sqlite_of_langgraph(tmp_path):
     import asyncio
 
-    pytest.importorskip("aiosqlite")
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async def a(state):

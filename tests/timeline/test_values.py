@@ -1,6 +1,7 @@
 import json
 from dataclasses import dataclass
 
+import numpy
 import pytest
 
 from ckpt_viz.timeline.diff import diff_values
@@ -92,7 +93,6 @@ def test_marks():
 
 
 def test_same_with_arrays_and_nan():
-    numpy = pytest.importorskip("numpy")
     assert same(numpy.array([1, 2]), numpy.array([1, 2]))
     assert not same(numpy.array([1, 2]), numpy.array([1, 3]))
     assert same(float("nan"), float("nan"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 
 VERSION = 1
 _MARK = 0x636B7600
@@ -37,7 +38,7 @@ def create(conn: sqlite3.Connection, *, ours: bool) -> None:
     """
     conn.execute("PRAGMA busy_timeout=30000")
     if not conn.in_transaction:
-        conn.execute("PRAGMA journal_mode=WAL").fetchall()
+        _use_wal(conn)
         conn.execute("PRAGMA wal_autocheckpoint=4000").fetchall()
         if ours:
             conn.execute("PRAGMA synchronous=NORMAL")
@@ -59,6 +60,24 @@ def create(conn: sqlite3.Connection, *, ours: bool) -> None:
         conn.rollback()
         raise
     conn.commit()
+
+
+def _use_wal(conn: sqlite3.Connection, patience: float = 30.0) -> None:
+    """Switch to the write-ahead log; here SQLite fails at once where else it would wait its turn.
+
+    Args:
+        conn: a connection outside of a transaction.
+        patience: seconds to try for.
+    """
+    end = time.monotonic() + patience
+    while True:
+        try:
+            conn.execute("PRAGMA journal_mode=WAL").fetchall()
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        time.sleep(0.01)
 
 
 def begin(conn: sqlite3.Connection) -> None:

@@ -1,4 +1,4 @@
-"""The debug stream of the example: a model, two searches in parallel, a summary."""
+"""The documented debug stream: a model, two searches in parallel, a summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first text's two-node graph: four checkpoints, an update, a replay."""
+"""The documented two-node example: four checkpoints, an update, a replay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the memory saver's dictionaries hold after one small graph has run, byte by byte."""
+"""The documented memory saver: what its dictionaries hold after a small run, byte by byte."""
 
 from __future__ import annotations
 

@@ -1,0 +1,6 @@
+"""The programs by theme. Importing this puts them all on the list."""
+
+from ..basics import PROGRAMS
+from . import commands, failures, flow, interrupts, rewind, settings, values
+
+__all__ = ["PROGRAMS", "commands", "failures", "flow", "interrupts", "rewind", "settings", "values"]

@@ -1,0 +1,1 @@
+"""Three documented examples: what they show must come out here, to the byte where it is bytes."""

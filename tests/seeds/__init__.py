@@ -1,1 +1,0 @@
-"""The examples that the project grew from, as tests."""
