@@ -2,8 +2,9 @@ import { useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { oneAtATime } from "./acts";
 import { Banners, SearchBox, Selects } from "./bar";
+import { ChannelsPanel } from "./channels";
 import { ForkSheet } from "./fork";
-import { ChannelsPanel, DiffPanel, RawPanel } from "./panels";
+import { DiffPanel, RawPanel } from "./panels";
 import { Nothing, RUN_NEWS, Skeleton, Splitter, type Tab, TabList, Threads, Title } from "./places";
 import { themeOf, useRoot } from "./root";
 import { findLast, nextHit, searchRows } from "./search";
@@ -353,9 +354,7 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
                 {answer && tab === "Diff" && (
                   <DiffPanel store={store} answer={answer} mark={mark} onClear={() => setMark(null)} />
                 )}
-                {answer && tab === "Channels" && (
-                  <ChannelsPanel store={store} answer={answer} onPick={(id) => pick(id)} />
-                )}
+                {answer && tab === "Channels" && <ChannelsPanel answer={answer} onPick={(id) => pick(id)} />}
                 {answer && tab === "Writes" && (
                   <WritesPanel
                     key={answer.id}

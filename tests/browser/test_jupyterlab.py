@@ -161,6 +161,14 @@ def test_markup_in_a_value_is_text(open_notebook: Open, root: str) -> None:
     assert notebook.page.evaluate("window.pwned") is None
 
 
+def test_channels_show_versions_and_what_nodes_have_seen(open_notebook: Open) -> None:
+    explorer = open_notebook(graph_cell("ckpt_viz"), TWO_LINES).explorer()
+    explorer.select("node_b")
+    seen = explorer.panel("Channels").get_by_role("table", name="Versions seen")
+    row = seen.get_by_role("row").filter(has_text="branch:to:node_b")
+    expect(row).to_have_text(re.compile("node_b.*branch:to:node_b34 emptied"))
+
+
 def test_keys_never_reach_the_notebook(open_notebook: Open) -> None:
     notebook = open_notebook(graph_cell("ckpt_viz"), TWO_LINES, "'untouched'")
     explorer = notebook.explorer()
