@@ -1,3 +1,4 @@
+import type { Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { count, safe } from "./format";
 import { asKernelError, type Store } from "./store";
@@ -7,8 +8,9 @@ import { Button, copyText, ErrorBox, Note } from "./ui";
 
 // --- Diff ------------------------------------------------------------------------------------------------------------
 
-export function DiffPanel(props: { store: Store; answer: Checkpoint; mark: string | null; onClear: () => void }) {
-  const { store, answer, mark } = props;
+export function DiffPanel(props: { store: Store; answer: Checkpoint; mark: Signal<string | null> }) {
+  const { store, answer } = props;
+  const mark = props.mark.value;
   const [swapped, setSwapped] = useState(false);
   const other = mark !== null && mark !== answer.id;
   const [far, setFar] = useState<Diff | null>(null);
@@ -35,7 +37,7 @@ export function DiffPanel(props: { store: Store; answer: Checkpoint; mark: strin
         <span class="ckv-arrow">→</span>
         <span class="ckv-badge ckv-b-mark">B</span> {placeOf(store, diff?.b ?? answer.id)}
         {other && <Button label="Swap" icon="swap" kind="quiet" onPress={() => setSwapped(!swapped)} />}
-        {mark !== null && <Button label="Clear A" kind="quiet" onPress={props.onClear} />}
+        {mark !== null && <Button label="Clear A" kind="quiet" onPress={() => (props.mark.value = null)} />}
       </div>
       {error && <ErrorBox error={error} />}
       {!diff && !error && (

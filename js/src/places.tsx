@@ -1,3 +1,4 @@
+import type { Signal } from "@preact/signals";
 import { useRef, useState } from "preact/hooks";
 import { ranText } from "./cells";
 import { clock, count, safe } from "./format";
@@ -159,29 +160,23 @@ export function TabList({ view, tab, onTab }: { view: string; tab: Tab; onTab: (
   );
 }
 
-export function Splitter({
-  value,
-  onChange,
-  host,
-}: {
-  value: number;
-  onChange: (to: number) => void;
-  host: HTMLElement;
-}) {
-  const set = (to: number) => onChange(Math.max(25, Math.min(70, to)));
+export function Splitter({ value, host }: { value: Signal<number>; host: HTMLElement }) {
+  const set = (to: number) => {
+    value.value = Math.max(25, Math.min(70, to));
+  };
   return (
     <div
       class="ckv-split"
       role="separator"
       aria-orientation="vertical"
       aria-label="Tree width"
-      aria-valuenow={Math.round(value)}
+      aria-valuenow={Math.round(value.value)}
       aria-valuemin={25}
       aria-valuemax={70}
       tabIndex={0}
       onKeyDown={(event) => {
-        if (event.key === "ArrowLeft") set(value - 3);
-        else if (event.key === "ArrowRight") set(value + 3);
+        if (event.key === "ArrowLeft") set(value.value - 3);
+        else if (event.key === "ArrowRight") set(value.value + 3);
         else return;
         event.preventDefault();
       }}

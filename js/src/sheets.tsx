@@ -1,3 +1,4 @@
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { safe } from "./format";
@@ -249,7 +250,7 @@ const KEYS: readonly [string, string][] = [
   ["?", "this help"],
 ];
 
-export function HelpSheet(props: { onClose: () => void; letters: boolean; onLetters: (on: boolean) => void }) {
+export function HelpSheet(props: { onClose: () => void; letters: Signal<boolean> }) {
   return (
     <Frame
       name="Help"
@@ -272,8 +273,10 @@ export function HelpSheet(props: { onClose: () => void; letters: boolean; onLett
       <label class="ckv-check">
         <input
           type="checkbox"
-          checked={props.letters}
-          onChange={(event) => props.onLetters(event.currentTarget.checked)}
+          checked={props.letters.value}
+          onChange={(event) => {
+            props.letters.value = event.currentTarget.checked;
+          }}
         />
         Single letters act while a row has the focus
       </label>

@@ -1,3 +1,4 @@
+import type { Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ranText } from "./cells";
 import { count } from "./format";
@@ -12,12 +13,15 @@ export function TimeBar(props: {
   path: number[];
   selected: string | null;
   branches: Branch[];
-  playing: boolean;
-  onPlaying: (on: boolean) => void;
+  playing: Signal<boolean>;
   onGo: (id: string, delay: number) => void;
   running: boolean;
 }) {
-  const { store, path, selected, branches, playing } = props;
+  const { store, path, selected, branches } = props;
+  const playing = props.playing.value;
+  const play = (on: boolean) => {
+    props.playing.value = on;
+  };
   const at = selected === null ? -1 : path.indexOf(store.lanes.index(selected));
   const last = path.length - 1;
   const go = (to: number, delay = 0) => {
@@ -27,7 +31,7 @@ export function TimeBar(props: {
   useEffect(() => {
     if (!playing) return;
     if (at >= last || window.matchMedia?.("(prefers-reduced-motion: reduce)").matches) {
-      props.onPlaying(false);
+      play(false);
       return;
     }
     const timer = setTimeout(() => go(at + 1), PLAY_MS);
@@ -63,7 +67,7 @@ export function TimeBar(props: {
           why={why}
           onPress={() => {
             if (!playing && at >= last) go(0);
-            props.onPlaying(!playing);
+            play(!playing);
           }}
         />
         <Button
@@ -94,7 +98,7 @@ export function TimeBar(props: {
         value={Math.max(0, at)}
         style={{ "--ckv-at": `${last > 0 ? (Math.max(0, at) / last) * 100 : 0}%` }}
         onInput={(event) => {
-          props.onPlaying(false);
+          play(false);
           go(Number(event.currentTarget.value), 60);
         }}
       />

@@ -57,10 +57,11 @@ def root(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def views(notebook: Notebook) -> list[Explorer]:
-    """Every Explorer in the page."""
+def views(notebook: Notebook, count: int) -> list[Explorer]:
+    """The Explorers in the page, once there are as many."""
     found = notebook.page.get_by_role("region", name="Checkpoint explorer, thread 1")
-    return [Explorer(found.nth(n)) for n in range(found.count())]
+    expect(found).to_have_count(count)
+    return [Explorer(found.nth(n)) for n in range(count)]
 
 
 def keys_stay(notebook: Notebook, explorer: Explorer) -> None:
@@ -81,8 +82,7 @@ def pictures(notebook: Notebook) -> list[str]:
 
 def test_two_views_of_one_widget(open_notebook: Open) -> None:
     notebook = open_notebook(graph_cell("ckpt_viz"), EXPLORE, "explorer", AGAIN)
-    notebook.page.wait_for_function("document.querySelectorAll('.ckpt-viz').length === 2")
-    first, second = views(notebook)
+    first, second = views(notebook, 2)
     for view in (first, second):
         expect(view.rows).to_have_count(8)
     for at in (5, 2, 6, 3):

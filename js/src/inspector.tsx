@@ -1,0 +1,111 @@
+import { ChannelsPanel } from "./channels";
+import { ForkSheet } from "./fork";
+import { DiffPanel, RawPanel } from "./panels";
+import { Skeleton, TabList, Title } from "./places";
+import { ExportSheet, HelpSheet, ReplaySheet, RunSheet, type SheetProps } from "./sheets";
+import { StatePanel } from "./state";
+import type { Branch } from "./store";
+import type { Checkpoint } from "./types";
+import { Button, ErrorBox } from "./ui";
+import type { View } from "./view";
+import { WritesPanel } from "./writes";
+
+/** The pane beside the tree: a sheet for an act, else the selected checkpoint in tabs. */
+export function Inspector(props: { view: View; branches: Branch[]; slow: boolean }) {
+  const { view } = props;
+  return (
+    <section
+      class="ckv-right"
+      ref={view.inspector}
+      aria-label="Checkpoint"
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && !event.defaultPrevented) view.leavePanel();
+      }}
+    >
+      {view.narrow.value && <Button label="Back" icon="back" kind="quiet" onPress={() => view.closeSheet()} />}
+      {view.sheet.value === null ? <Tabs {...props} /> : <ActSheet view={view} />}
+    </section>
+  );
+}
+
+function ActSheet({ view }: { view: View }) {
+  const { store } = view;
+  const props: SheetProps = {
+    store,
+    view: view.id,
+    row: view.row,
+    answer: store.answer.value,
+    onClose: () => view.closeSheet(),
+    onDone: (select, news) => view.done(select, news),
+    act: view.act,
+  };
+  const play = () => {
+    view.closeSheet();
+    view.playing.value = true;
+  };
+  switch (view.sheet.value) {
+    case "fork":
+      return <ForkSheet key={store.selected.value} {...props} />;
+    case "replay":
+      return <ReplaySheet {...props} onPlay={play} />;
+    case "run":
+      return <RunSheet {...props} />;
+    case "export":
+      return <ExportSheet {...props} />;
+    case "help":
+      return <HelpSheet letters={view.letters} onClose={props.onClose} />;
+    default:
+      return null;
+  }
+}
+
+function Tabs({ view, branches, slow }: { view: View; branches: Branch[]; slow: boolean }) {
+  const { store } = view;
+  const tab = view.tab.value;
+  const answer = store.answer.value;
+  const error = store.answerError.value;
+  const empty = !answer && !error && store.hello.value && store.rows.length > 0;
+  return (
+    <>
+      <Title store={store} row={view.row} branches={branches} />
+      <TabList view={view.id} tab={tab} onTab={(name) => view.showTab(name)} />
+      <div
+        class={`ckv-panel${store.pending.value && slow ? " ckv-stale" : ""}`}
+        role="tabpanel"
+        id={`${view.id}-panel`}
+        aria-labelledby={`${view.id}-tab-${tab}`}
+        tabIndex={0}
+      >
+        {error && <ErrorBox error={error} onRetry={() => store.refresh()} />}
+        {empty && slow && <Skeleton slow={store.slow.value} />}
+        {answer && <Panel view={view} answer={answer} />}
+      </div>
+    </>
+  );
+}
+
+function Panel({ view, answer }: { view: View; answer: Checkpoint }) {
+  const { store } = view;
+  switch (view.tab.value) {
+    case "State":
+      return <StatePanel store={store} answer={answer} />;
+    case "Diff":
+      return <DiffPanel store={store} answer={answer} mark={view.mark} />;
+    case "Channels":
+      return <ChannelsPanel answer={answer} onPick={(id) => view.pick(id)} />;
+    case "Writes":
+      return (
+        <WritesPanel
+          key={answer.id}
+          store={store}
+          answer={answer}
+          view={view.id}
+          resumeWhy={view.why("resume")}
+          goesOn={view.goesOn}
+          onResume={(answers, before) => view.resume(answers, before)}
+        />
+      );
+    case "Raw":
+      return <RawPanel answer={answer} />;
+  }
+}

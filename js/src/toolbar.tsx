@@ -1,0 +1,82 @@
+import { useMemo } from "preact/hooks";
+import { SearchBox, Selects } from "./bar";
+import { nextHit } from "./search";
+import type { Branch } from "./store";
+import { Button } from "./ui";
+import { type View, waits } from "./view";
+
+/** The bar above: where one is at the left, what one can do at the right. */
+export function Toolbar(props: { view: View; branches: Branch[]; hits: Set<number> | null }) {
+  const { view, branches, hits } = props;
+  const { store } = view;
+  const selected = store.selected.value;
+  return (
+    <div class="ckv-bar" role="toolbar" aria-label="Explorer">
+      <Selects
+        store={store}
+        branches={branches}
+        tip={view.tip.value}
+        row={selected}
+        onTip={(id) => {
+          view.tip.value = id;
+          if (id) view.pick(id, 1);
+        }}
+      />
+      <SearchBox
+        input={view.search}
+        query={view.query.value}
+        hits={hits}
+        onQuery={(text) => {
+          view.query.value = text;
+        }}
+        onGo={(back) => view.jump(nextHit(hits, store.lanes.index(selected ?? ""), back) ?? -1)}
+        onLeave={() => view.focusTree()}
+      />
+      <span class="ckv-space" />
+      <Acts view={view} />
+      <span class="ckv-group">
+        <Button label="Export" icon="down" bare kind="quiet" onPress={() => view.openSheet("export")} />
+        <Button
+          label="Theme"
+          icon="theme"
+          bare
+          kind="quiet"
+          title={`Theme: ${view.theme.value}`}
+          onPress={() => view.nextTheme()}
+        />
+        <Button label="Help" icon="help" bare kind="quiet" onPress={() => view.openSheet("help")} />
+      </span>
+    </div>
+  );
+}
+
+function Acts({ view }: { view: View }) {
+  const { store } = view;
+  const version = store.version.value;
+  const anyWaits = useMemo(() => store.rows.some(waits), [version]);
+  const noRow = view.row ? null : "Select a checkpoint first.";
+  const noQuestion = anyWaits || view.goesOn ? null : "Nothing waits here.";
+  const stopWhy = view.why("stop") ?? (view.running ? null : "Nothing runs now.");
+  return (
+    <>
+      <Button label="Fork" icon="fork" why={view.why("fork") ?? noRow} onPress={() => view.openSheet("fork")} />
+      <Button label="Replay" icon="replay" why={view.why("replay") ?? noRow} onPress={() => view.openSheet("replay")} />
+      <Button
+        label="Resume"
+        icon="pause"
+        kind={anyWaits && view.why("resume") === null ? "wait" : "plain"}
+        why={view.why("resume") ?? noQuestion}
+        onPress={() => view.goToQuestion()}
+      />
+      <Button label="Run" icon="run" why={view.why("run")} onPress={() => view.openSheet("run")} />
+      <Button
+        label="Stop"
+        icon="stop"
+        bare={stopWhy !== null}
+        kind={stopWhy === null ? "plain" : "quiet"}
+        why={stopWhy}
+        onPress={() => void view.stop()}
+      />
+    </>
+  );
+}

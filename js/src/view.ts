@@ -1,0 +1,238 @@
+import { signal } from "@preact/signals";
+import { oneAtATime } from "./acts";
+import type { Tab } from "./places";
+import { findLast } from "./search";
+import { asKernelError, type Row, type Store } from "./store";
+import type { ThemeChoice } from "./theme";
+import type { KernelError } from "./transport";
+import type { Tree } from "./tree";
+import type { Act } from "./types";
+import { viewId } from "./ui";
+
+export type Sheet = "fork" | "replay" | "run" | "export" | "help";
+const THEMES: readonly ThemeChoice[] = ["auto", "light", "dark"];
+
+export const waits = (row: Row): boolean => row.status === "interrupt";
+
+/** What one view of a thread shows and does; the thread itself, shared by all views, is the store. */
+export class View {
+  readonly id = viewId();
+  readonly tab = signal<Tab>("State");
+  readonly sheet = signal<Sheet | null>(null);
+  /** The checkpoint that a diff starts at. */
+  readonly mark = signal<string | null>(null);
+  /** The end of the branch that is followed; null is the head's. */
+  readonly tip = signal<string | null>(null);
+  readonly query = signal("");
+  /** Whether single letters act while a row has the focus. */
+  readonly letters = signal(true);
+  readonly news = signal("");
+  readonly error = signal<KernelError | null>(null);
+  readonly split = signal(47);
+  readonly playing = signal(false);
+  readonly narrow = signal(false);
+  readonly theme;
+  readonly act;
+  tree: Tree | null = null;
+  readonly search: { current: HTMLInputElement | null } = { current: null };
+  readonly inspector: { current: HTMLElement | null } = { current: null };
+
+  constructor(
+    readonly store: Store,
+    readonly root: HTMLElement,
+    theme: ThemeChoice,
+  ) {
+    this.theme = signal<ThemeChoice>(theme);
+    this.act = oneAtATime(store);
+  }
+
+  get row(): Row | undefined {
+    return this.store.row(this.store.selected.value);
+  }
+
+  /** The row of the followed branch's end. */
+  get tipRow(): number {
+    return this.store.lanes.index(this.tip.value ?? this.store.head ?? "");
+  }
+
+  /** The selected branch from its root on, as rows: the slider's range. */
+  get path(): number[] {
+    const { lanes, selected } = this.store;
+    const at = lanes.index(selected.value ?? "");
+    if (at < 0) return [];
+    const tip = this.tipRow;
+    return lanes.path(tip >= at && lanes.isAncestor(at, tip) ? tip : lanes.tip(at));
+  }
+
+  get running(): boolean {
+    return this.store.run.value?.state === "running";
+  }
+
+  /** Whether a run can go on from the selected row as it is. */
+  get goesOn(): boolean {
+    return this.row?.status === "pending" && !this.running;
+  }
+
+  /** Why an act is not possible now, or null. */
+  why(name: Act): string | null {
+    const hello = this.store.hello.value;
+    if (this.store.closed.value) return "Disconnected from the kernel: run the cell again.";
+    const can = hello?.can[name];
+    if (!can) return hello ? "This source can't do that." : "Loading.";
+    return can.ok ? null : (can.why ?? "This source can't do that.");
+  }
+
+  // --- where one is ----------------------------------------------------------------------------------------------------
+
+  /** Which pane a narrow explorer shows; set at once, so that the focus can go there. */
+  showDetail(on: boolean): void {
+    if (this.narrow.peek() || !on) this.root.classList.toggle("ckv-showdetail", on);
+  }
+
+  pick(id: string, delay = 0): void {
+    this.store.select(id, delay);
+    if (delay === 0) this.showDetail(true);
+  }
+
+  focusTree(): void {
+    this.tree?.focus();
+  }
+
+  /** From the panel back to the tree. */
+  leavePanel(): void {
+    if (this.narrow.peek()) this.showDetail(false);
+    this.focusTree();
+  }
+
+  enterPanel(): void {
+    this.showDetail(true);
+    queueMicrotask(() => this.focusIn('[role="tab"][aria-selected="true"], [role="dialog"]'));
+  }
+
+  showTab(name: Tab): void {
+    this.sheet.value = null;
+    this.tab.value = name;
+  }
+
+  openSheet(name: Sheet): void {
+    this.sheet.value = name;
+    this.showDetail(true);
+  }
+
+  closeSheet(): void {
+    this.leavePanel(); // the focus moves before its element goes
+    this.sheet.value = null;
+  }
+
+  jump(at: number): void {
+    const found = this.store.rows[at];
+    if (found) this.store.select(found.id);
+  }
+
+  /** Selects the next older row of a kind; after the oldest the newest. */
+  nextWhere(fits: (one: Row) => boolean): void {
+    const { rows, lanes, selected } = this.store;
+    const from = selected.peek() === null ? rows.length : lanes.index(selected.peek() as string);
+    const older = findLast(rows, fits, from - 1);
+    this.jump(older >= 0 ? older : findLast(rows, fits, rows.length - 1));
+    this.focusTree();
+  }
+
+  private focusIn(selector: string): boolean {
+    const target = this.inspector.current?.querySelector<HTMLElement>(selector);
+    target?.focus({ preventScroll: true });
+    return target !== null && target !== undefined;
+  }
+
+  // --- keys ------------------------------------------------------------------------------------------------------------
+
+  /** A key on a row; whether it meant something. */
+  command(key: string, at: Row): boolean {
+    if (key === " ") {
+      this.toggleMark(at);
+      return true;
+    }
+    if (key === "Escape" && (this.sheet.peek() || this.narrow.peek())) {
+      this.closeSheet();
+      return true;
+    }
+    return this.letters.peek() && this.letter(key);
+  }
+
+  private toggleMark(at: Row): void {
+    const id = at.unfinished?.parent ?? at.id;
+    const removed = this.mark.peek() === id;
+    this.mark.value = removed ? null : id;
+    this.news.value = removed ? "Diff mark removed." : `Diff starts at step ${at.step ?? "?"}.`;
+  }
+
+  private letter(key: string): boolean {
+    const todo: Record<string, () => void> = {
+      f: () => this.openSheet("fork"),
+      r: () => this.openSheet("replay"),
+      d: () => this.showTab("Diff"),
+      e: () => this.nextWhere((one) => one.status === "error"),
+      i: () => this.nextWhere(waits),
+      "/": () => this.search.current?.focus({ preventScroll: true }),
+      "?": () => this.openSheet("help"),
+    };
+    todo[key]?.();
+    return key in todo;
+  }
+
+  // --- acts ------------------------------------------------------------------------------------------------------------
+
+  /** An act began well: `select` is a checkpoint to go to. */
+  done(select: string | null, text: string): void {
+    this.tip.value = null;
+    if (select) this.store.selectWhenThere(select);
+    this.news.value = text;
+    this.closeSheet();
+  }
+
+  /** Answers questions of the selected row, or of the checkpoint before it. */
+  async resume(answers: Record<string, unknown>, before: boolean): Promise<void> {
+    this.error.value = null;
+    const asked = this.row?.unfinished?.parent ?? this.row?.id ?? null;
+    const checkpoint = before ? (this.store.row(asked)?.parent ?? null) : asked;
+    try {
+      await this.act("resume", { checkpoint, answers });
+      this.news.value = "Resumed; the run goes on.";
+      this.focusTree();
+    } catch (reason) {
+      this.error.value = asKernelError(reason);
+    }
+  }
+
+  /** Goes to the form of the selected row's question, else to that of the next row which has one. */
+  goToQuestion(): void {
+    const { row, store } = this;
+    const asks = store.answer.peek()?.writes.next.some((task) => task.interrupts.length > 0);
+    if (!row || !(waits(row) || this.goesOn || asks)) this.nextWhere(waits);
+    this.showTab("Writes");
+    this.showDetail(true);
+    setTimeout(() => {
+      if (!this.focusIn("form input, .ckv-goon button")) this.focusIn('[role="tab"][aria-selected="true"]');
+    }, 120);
+  }
+
+  async stop(): Promise<void> {
+    try {
+      await this.store.ask("stop");
+      this.news.value = "Stops before the next step.";
+    } catch (reason) {
+      this.error.value = asKernelError(reason);
+    }
+  }
+
+  dismiss(): void {
+    this.focusTree();
+    this.error.value = null;
+  }
+
+  nextTheme(): void {
+    const next = THEMES[(THEMES.indexOf(this.theme.peek()) + 1) % THEMES.length] as ThemeChoice;
+    this.theme.value = next;
+    this.news.value = `Theme: ${next}.`;
+  }
+}
