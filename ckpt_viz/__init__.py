@@ -8,11 +8,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ckpt_viz.version import __version__
+
 if TYPE_CHECKING:
     from ckpt_viz.explorer import Explorer, explore
     from ckpt_viz.magics import load_ipython_extension
 
-__version__ = "0.1.0"
 __all__ = ["Explorer", "__version__", "explore", "load_ipython_extension"]
 
 _HOMES = {

@@ -10,7 +10,9 @@ from ckpt_viz.types import Scope, StreamWriter, scope
 def _scope(what: str) -> Scope:
     current = scope.get(None)
     if current is None:
-        raise RuntimeError(f"{what}() was called outside of a running node: call it in a node.")
+        raise RuntimeError(
+            f"Called get_config outside of a runnable context: call {what}() in a running node."
+        )
     return current
 
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
+from importlib import import_module
+from typing import Any, Final
 
 START: Final = "__start__"
 END: Final = "__end__"
 TAG_HIDDEN: Final = "langsmith:hidden"
+"""Marks a node or edge that streams and drawings leave out."""
+
+TAG_NOSTREAM: Final = "nostream"
+"""Marks a model whose tokens the messages mode leaves out."""
+
+CONF: Final = "configurable"
+CONFIG_KEY_CHECKPOINTER: Final = "__pregel_checkpointer"
 
 INPUT: Final = "__input__"
 INTERRUPT: Final = "__interrupt__"
@@ -31,3 +39,10 @@ NS_END: Final = ":"
 
 CONTROL: Final = frozenset({NO_WRITES, PUSH, RESUME, INTERRUPT, RETURN, ERROR, SCHEDULED})
 """Names of pending writes that steer the engine and never reach a channel."""
+
+
+def __getattr__(name: str) -> Any:
+    """`Send` and `Interrupt`, which older programs import from here."""
+    if name in ("Send", "Interrupt"):
+        return getattr(import_module("ckpt_viz.types"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

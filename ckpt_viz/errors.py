@@ -2,7 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal
+
+from ckpt_viz.types import Interrupt
+from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
+
+
+class ErrorCode(Enum):
+    """The names under which LangGraph's documentation explains an error."""
+
+    GRAPH_RECURSION_LIMIT = "GRAPH_RECURSION_LIMIT"
+    INVALID_CONCURRENT_GRAPH_UPDATE = "INVALID_CONCURRENT_GRAPH_UPDATE"
+    INVALID_GRAPH_NODE_RETURN_VALUE = "INVALID_GRAPH_NODE_RETURN_VALUE"
+    MULTIPLE_SUBGRAPHS = "MULTIPLE_SUBGRAPHS"
+    INVALID_CHAT_HISTORY = "INVALID_CHAT_HISTORY"
+
+
+def create_error_message(*, message: str, error_code: ErrorCode) -> str:
+    """A message with the place where it is explained."""
+    return (
+        f"{message}\nFor troubleshooting, visit: https://docs.langchain.com/oss/python/langgraph/"
+        f"errors/{error_code.value}"
+    )
 
 
 class CkptVizError(Exception):
@@ -33,11 +58,110 @@ class GraphInterrupt(GraphBubbleUp):
     """A node asked a question; ``args[0]`` is the sequence of `Interrupt`."""
 
     def __init__(self, interrupts: Any = ()) -> None:
-        super().__init__(tuple(interrupts))
+        super().__init__(interrupts)
+
+
+class NodeInterrupt(GraphInterrupt):
+    """The older way to stop a node with a question; `ckpt_viz.types.interrupt` is the newer one."""
+
+    def __init__(self, value: Any, id: str | None = None) -> None:
+        warnings.warn(
+            LangGraphDeprecatedSinceV10(
+                "NodeInterrupt is deprecated. Please use `langgraph.types.interrupt` instead."
+            ),
+            stacklevel=2,
+        )
+        super().__init__([Interrupt(value) if id is None else Interrupt(value, id)])
+
+
+class GraphDrained(GraphBubbleUp):
+    """A run was asked to stop, and stopped before its next superstep; its state is saved."""
+
+    def __init__(self, reason: str = "shutdown") -> None:
+        self.reason = reason
+        super().__init__(reason)
 
 
 class ParentCommand(GraphBubbleUp):
     """A node sent a Command to the graph above it; ``args[0]`` is the Command."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeError:
+    """What an error handler gets: the node that failed, and its error."""
+
+    node: str
+    error: BaseException
+
+
+class NodeTimeoutError(CkptVizError):
+    """A node took longer than its timeout. Times are in seconds.
+
+    Raises:
+        ValueError: the limit of the kind is missing.
+    """
+
+    def __init__(
+        self,
+        node: str,
+        elapsed: float,
+        *,
+        kind: Literal["idle", "run"],
+        idle_timeout: float | None = None,
+        run_timeout: float | None = None,
+    ) -> None:
+        limit = idle_timeout if kind == "idle" else run_timeout
+        if limit is None:
+            raise ValueError(f"{kind}_timeout is required when kind={kind!r}")
+        how = " without making progress" if kind == "idle" else ""
+        super().__init__(
+            f"Node {node!r} exceeded its {kind} timeout of {limit:.3f}s{how} "
+            f"(elapsed: {elapsed:.3f}s)."
+        )
+        self.node = node
+        self.elapsed = elapsed
+        self.kind = kind
+        self.idle_timeout = idle_timeout
+        self.run_timeout = run_timeout
+        self.timeout: float = limit
+
+    def __reduce__(self) -> Any:
+        fields = (self.node, self.elapsed, self.kind, self.idle_timeout, self.run_timeout)
+        return _timeout_error, fields
+
+
+def _timeout_error(node: str, elapsed: float, kind: Any, idle: Any, run: Any) -> NodeTimeoutError:
+    return NodeTimeoutError(node, elapsed, kind=kind, idle_timeout=idle, run_timeout=run)
+
+
+class NodeCancelledError(CkptVizError):
+    """A node was cancelled from inside, not by its run."""
+
+    def __init__(self, node: str, message: str | None = None) -> None:
+        super().__init__(message or f"Node {node!r} was cancelled.")
+        self.node = node
+
+
+class UnknownInterruptError(CkptVizError):
+    """A map of answers does not fit the open questions."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: Literal["not_pending", "empty_map", "ambiguous"],
+        interrupt_ids: Sequence[str] = (),
+        pending_ids: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.interrupt_ids = tuple(interrupt_ids)
+        self.pending_ids = tuple(pending_ids)
+
+
+def is_invalid_resume(error: BaseException) -> bool:
+    """Whether an error tells that a run was resumed with answers that do not fit."""
+    return isinstance(error, UnknownInterruptError)
 
 
 class ThreadBusyError(CkptVizError):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+from ckpt_viz.ids import interrupt_id
+from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
 
 N = TypeVar("N")
 
@@ -13,40 +17,64 @@ Durability = Literal["sync", "async", "exit"]
 StreamMode = Literal["values", "updates", "checkpoints", "tasks", "debug", "custom", "messages"]
 StreamWriter = Callable[[Any], None]
 All = Literal["*"]
+Checkpointer = Any
+"""A saver; or None: the parent graph's; True: a memory of its own; False: none."""
 
 
 class Send:
-    """Asks for one extra task in the next superstep: run ``node`` with ``arg`` as its input."""
+    """Asks for one extra task in the next superstep: run ``node`` with ``arg`` as its input.
 
-    __slots__ = ("arg", "node")
+    ``timeout`` (seconds, timedelta or TimeoutPolicy) stands in for the node's own.
+    """
 
-    def __init__(self, /, node: str, arg: Any) -> None:
+    __slots__ = ("arg", "node", "timeout")
+
+    def __init__(self, /, node: str, arg: Any, *, timeout: Any = None) -> None:
         self.node = node
         self.arg = arg
+        self.timeout = timeout
 
     def __repr__(self) -> str:
-        return f"Send(node={self.node!r}, arg={self.arg!r})"
+        more = "" if self.timeout is None else f", timeout={self.timeout!r}"
+        return f"Send(node={self.node!r}, arg={self.arg!r}{more})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Send) and self.node == other.node and self.arg == other.arg
+        return (
+            isinstance(other, Send)
+            and self.node == other.node
+            and self.arg == other.arg
+            and self.timeout == other.timeout
+        )
 
     def __hash__(self) -> int:
         return hash((self.node, repr(self.arg)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Interrupt:
     """A question that a node asked: its value, and the id by which it is answered."""
 
     value: Any
-    id: str = ""
+    id: str = "placeholder-id"
     response_schema: Any = None
+
+    @classmethod
+    def from_ns(cls, value: Any, ns: str, *, response_schema: Any = None) -> Interrupt:
+        """The first question of the task with this namespace."""
+        return cls(value, interrupt_id(ns), response_schema=response_schema)
+
+    @property
+    def interrupt_id(self) -> str:
+        """The older name of ``id``."""
+        text = "`interrupt_id` is deprecated. Use `id` instead."
+        warnings.warn(LangGraphDeprecatedSinceV10(text), stacklevel=2)
+        return self.id
 
 
 _UNSET: Any = object()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, init=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False)
 class Command(Generic[N]):
     """Steers a graph: update the state, go to nodes, or answer an interrupt.
 
@@ -55,11 +83,12 @@ class Command(Generic[N]):
     like any other.
     """
 
-    graph: str | None
-    update: Any | None
-    resume: Any
-    goto: Send | Sequence[Send | N] | N
-    answers: bool = field(compare=False, repr=False)
+    graph: str | None = None
+    update: Any | None = None
+    resume: Any = None
+    goto: Send | Sequence[Send | N] | N = ()
+    if TYPE_CHECKING:
+        answers: ClassVar[bool]  # set on each instance; no field, so that it is not compared
 
     def __init__(
         self,
@@ -69,17 +98,14 @@ class Command(Generic[N]):
         resume: Any = _UNSET,
         goto: Any = (),
     ) -> None:
-        fill = object.__setattr__
-        fill(self, "graph", graph)
-        fill(self, "update", update)
-        fill(self, "resume", None if resume is _UNSET else resume)
-        fill(self, "goto", goto)
-        fill(self, "answers", resume is not _UNSET)
+        answers = resume is not _UNSET
+        said = {"graph": graph, "update": update, "resume": resume if answers else None}
+        self.__dict__.update(said, goto=goto, answers=answers)
 
     def __repr__(self) -> str:
-        said = [("graph", self.graph), ("update", self.update), ("goto", self.goto)]
-        told = [f"{k}={v!r}" for k, v in said if v is not None and v != ()]
-        return f"Command({', '.join([*told, f'resume={self.resume!r}'] if self.answers else told)})"
+        told = [(k, getattr(self, k)) for k in ("graph", "update", "resume", "goto")]
+        shown = [f"{k}={v!r}" for k, v in told if v or (k == "resume" and self.answers)]
+        return f"Command({', '.join(shown)})"
 
     PARENT: ClassVar[Literal["__parent__"]] = "__parent__"
 
@@ -95,6 +121,7 @@ class Overwrite:
     """A write that replaces a reduced channel's value instead of passing the reducer."""
 
     value: Any
+    type: Literal["__overwrite__"] = "__overwrite__"
 
 
 class RetryPolicy(NamedTuple):
@@ -170,7 +197,23 @@ class Scope(Protocol):
 scope: ContextVar[Scope] = ContextVar("ckpt_viz_scope")
 
 
-def interrupt(value: Any) -> Any:
+def ensure_valid_checkpointer(checkpointer: Any) -> Any:
+    """The argument, when it is a saver, True, False or None.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    is_saver = hasattr(checkpointer, "get_tuple") and not isinstance(checkpointer, type)
+    if is_saver or checkpointer is None or isinstance(checkpointer, bool):
+        return checkpointer
+    raise TypeError(
+        "Invalid checkpointer provided. Expected an instance of `BaseCheckpointSaver`, `True`, "
+        f"`False`, or `None`. Received {type(checkpointer).__name__}. Pass a proper saver (e.g., "
+        "InMemorySaver, AsyncPostgresSaver)."
+    )
+
+
+def interrupt(value: Any, *, response_schema: Any = None) -> Any:
     """Ask the person who runs the graph, and return the answer.
 
     The first call stops the node; when the run is resumed with ``Command(resume=answer)`` the
@@ -182,5 +225,7 @@ def interrupt(value: Any) -> Any:
     """
     current = scope.get(None)
     if current is None:
-        raise RuntimeError("interrupt() was called outside of a running node: call it in a node.")
+        raise RuntimeError(
+            "Called get_config outside of a runnable context: call interrupt() in a running node."
+        )
     return current.ask(value)

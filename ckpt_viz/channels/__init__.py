@@ -3,6 +3,7 @@
 from ckpt_viz.channels.any_value import AnyValue
 from ckpt_viz.channels.base import MISSING, BaseChannel
 from ckpt_viz.channels.binop import BinaryOperatorAggregate
+from ckpt_viz.channels.delta import DeltaChannel
 from ckpt_viz.channels.ephemeral_value import EphemeralValue
 from ckpt_viz.channels.last_value import LastValue, LastValueAfterFinish
 from ckpt_viz.channels.named_barrier_value import NamedBarrierValue, NamedBarrierValueAfterFinish
@@ -14,6 +15,7 @@ __all__ = [
     "AnyValue",
     "BaseChannel",
     "BinaryOperatorAggregate",
+    "DeltaChannel",
     "EphemeralValue",
     "LastValue",
     "LastValueAfterFinish",

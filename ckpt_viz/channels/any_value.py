@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ckpt_viz.channels.base import MISSING, BaseChannel
+from ckpt_viz.channels.base import MISSING, Cell
 
 
-class AnyValue(BaseChannel):
+class AnyValue(Cell):
     """Keeps the last of a step's values, taking them as equal."""
 
     __slots__ = ()

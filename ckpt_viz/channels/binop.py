@@ -6,7 +6,7 @@ from collections import abc
 from collections.abc import Callable
 from typing import Any, Self, get_origin
 
-from ckpt_viz.channels.base import MISSING, BaseChannel
+from ckpt_viz.channels.base import MISSING, Cell
 from ckpt_viz.errors import InvalidUpdateError
 from ckpt_viz.types import Overwrite
 
@@ -20,7 +20,7 @@ _CONCRETE: dict[Any, type] = {
 }
 
 
-def _first_value(typ: Any) -> Any:
+def first_value(typ: Any) -> Any:
     """What the fold starts from: the type's own empty value, where it has one."""
     kind = get_origin(typ) or typ
     try:
@@ -29,7 +29,7 @@ def _first_value(typ: Any) -> Any:
         return MISSING
 
 
-class BinaryOperatorAggregate(BaseChannel):
+class BinaryOperatorAggregate(Cell):
     """Folds a step's updates into the value with ``operator(value, update)``, in task order."""
 
     __slots__ = ("operator",)
@@ -37,10 +37,12 @@ class BinaryOperatorAggregate(BaseChannel):
     def __init__(self, typ: Any, operator: Callable[[Any, Any], Any], key: str = "") -> None:
         super().__init__(typ, key)
         self.operator = operator
-        self.value = _first_value(typ)
+        self.value = first_value(typ)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, BinaryOperatorAggregate) and self.operator is other.operator
+        return isinstance(other, BinaryOperatorAggregate) and same_function(
+            self.operator, other.operator
+        )
 
     __hash__ = object.__hash__
 
@@ -50,9 +52,10 @@ class BinaryOperatorAggregate(BaseChannel):
     def update(self, values: list[Any]) -> bool:
         if not values:
             return False
-        for value in values:
-            if _replaces(value):
-                return self._overwrite(values)
+        found = overwritten(self.key, values)
+        if found is not MISSING:
+            self.value = found
+            return True
         start = 0
         if self.value is MISSING:
             self.value, start = values[0], 1
@@ -60,20 +63,28 @@ class BinaryOperatorAggregate(BaseChannel):
             self.value = self.operator(self.value, value)
         return True
 
-    def _overwrite(self, values: list[Any]) -> bool:
-        """One `Overwrite` wins the step; plain values beside it are dropped."""
-        found = [v for v in values if _replaces(v)]
-        if len(found) > 1:
-            raise InvalidUpdateError(
-                "Can receive only one Overwrite value per super-step.\n"
-                f"Channel {self.key!r} got {len(found)}."
-            )
-        first = found[0]
-        self.value = first.value if isinstance(first, Overwrite) else first["__overwrite__"]
-        return True
+
+def overwritten(key: str, values: list[Any]) -> Any:
+    """The step's `Overwrite`, which wins over plain values beside it, or MISSING.
+
+    Raises:
+        InvalidUpdateError: there are several.
+    """
+    found: list[Any] = []
+    for value in values:
+        kind = value.__class__
+        if kind is Overwrite:
+            found.append(value.value)
+        elif kind is dict and len(value) == 1 and "__overwrite__" in value:  # its form in JSON
+            found.append(value["__overwrite__"])
+    if len(found) > 1:
+        raise InvalidUpdateError(
+            "Can receive only one Overwrite value per super-step.\n"
+            f"Channel {key!r} got {len(found)}."
+        )
+    return found[0] if found else MISSING
 
 
-def _replaces(value: Any) -> bool:
-    """Whether a write is an Overwrite, or its form in JSON: ``{"__overwrite__": value}``."""
-    kind = value.__class__
-    return kind is Overwrite or (kind is dict and len(value) == 1 and "__overwrite__" in value)
+def same_function(one: Any, other: Any) -> bool:
+    """Whether two reducers are one; a lambda, which no name tells apart, is taken as the other."""
+    return one is other or "<lambda>" in (getattr(f, "__name__", "") for f in (one, other))

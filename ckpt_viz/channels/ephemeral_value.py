@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from ckpt_viz.channels.base import MISSING, BaseChannel
-from ckpt_viz.channels.last_value import only
+from ckpt_viz.channels.base import MISSING, Guarded
 
 
-class EphemeralValue(BaseChannel):
+class EphemeralValue(Guarded):
     """Holds a value until the next step; with ``guard`` it takes one a step."""
 
-    __slots__ = ("guard",)
+    __slots__ = ()
     volatile: ClassVar[bool] = True
-
-    def __init__(self, typ: Any = Any, guard: bool = True, key: str = "") -> None:
-        super().__init__(typ, key)
-        self.guard = guard
-
-    def clone(self) -> Self:
-        return type(self)(self.typ, self.guard, self.key)
 
     def update(self, values: list[Any]) -> bool:
         if values:
-            self.value = only(self.key, values) if self.guard else values[-1]
+            self.value = values[0] if len(values) == 1 else self.one_of(values)
             return True
         changed = self.value is not MISSING
         self.value = MISSING

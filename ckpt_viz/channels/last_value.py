@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-from ckpt_viz.channels.base import MISSING, BaseChannel
+from ckpt_viz.channels.base import MISSING, Cell
 from ckpt_viz.errors import InvalidUpdateError
 
 
@@ -22,7 +22,7 @@ def only(key: str, values: list[Any]) -> Any:
     return values[0]
 
 
-class LastValue(BaseChannel):
+class LastValue(Cell):
     """Keeps the last value; takes one a step."""
 
     __slots__ = ()
@@ -37,12 +37,10 @@ class LastValue(BaseChannel):
         return only(self.key, values)
 
 
-class LastValueAfterFinish(BaseChannel):
+class LastValueAfterFinish(Cell):
     """Keeps the last value, and shows it only when the run would end (deferred nodes)."""
 
     __slots__ = ("finished",)
-    consumable: ClassVar[bool] = True
-    late: ClassVar[bool] = True
 
     def __init__(self, typ: Any = Any, key: str = "") -> None:
         super().__init__(typ, key)
@@ -68,7 +66,9 @@ class LastValueAfterFinish(BaseChannel):
         return self.get() if self.is_available() else MISSING
 
     def get(self) -> Any:
-        return super().get() if self.finished else BaseChannel(self.typ, self.key).get()
+        if not self.finished:
+            raise self.empty()
+        return super().get()
 
     def consume(self) -> bool:
         if not self.finished:

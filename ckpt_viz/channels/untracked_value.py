@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ckpt_viz.channels.base import MISSING, BaseChannel
-from ckpt_viz.channels.last_value import only
+from ckpt_viz.channels.base import MISSING, Guarded
 
 
-class UntrackedValue(BaseChannel):
+class UntrackedValue(Guarded):
     """Like `LastValue`, but it is not in any checkpoint."""
 
-    __slots__ = ("guard",)
-
-    def __init__(self, typ: Any = Any, guard: bool = True, key: str = "") -> None:
-        super().__init__(typ, key)
-        self.guard = guard
-
-    def clone(self) -> Self:
-        return type(self)(self.typ, self.guard, self.key)
+    __slots__ = ()
 
     def checkpoint(self) -> Any:
         return MISSING
+
+    def restore(self, checkpoint: Any) -> None:
+        """What a checkpoint may hold of it is not taken up."""
 
     def copy(self) -> Self:
         fresh = self.clone()
@@ -31,5 +26,5 @@ class UntrackedValue(BaseChannel):
     def update(self, values: list[Any]) -> bool:
         if not values:
             return False
-        self.value = only(self.key, values) if self.guard else values[-1]
+        self.value = self.one_of(values)
         return True

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_typeddict
 
-from ckpt_viz.channels import BaseChannel, BinaryOperatorAggregate, LastValue
+from ckpt_viz.channels import MISSING, BaseChannel, BinaryOperatorAggregate, LastValue
 from ckpt_viz.constants import ROOT
 
 
@@ -47,9 +47,9 @@ def channel_of(key: str, hint: Any) -> BaseChannel:
     typ, *extras = get_args(hint)
     last = extras[-1]
     if isinstance(last, BaseChannel):
-        fresh = last.clone()
-        fresh.key = key
-        return fresh
+        last = last.from_checkpoint(MISSING)
+        last.key = key
+        return last
     if inspect.isclass(last) and issubclass(last, BaseChannel):
         made = last(typ)
         made.key = key

@@ -87,7 +87,7 @@ class Live:
         for name in names:
             # A channel that the graph no longer has keeps what was saved.
             known = name in specs
-            value = self.channels[name].checkpoint() if known else saved.get(name, MISSING)
+            value = self.channels[name].saved() if known else saved.get(name, MISSING)
             if value is not MISSING:
                 found[name] = value
         return found
