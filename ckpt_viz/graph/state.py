@@ -17,19 +17,18 @@ from ckpt_viz.channels import (
 from ckpt_viz.checkpoint.serde import register
 from ckpt_viz.constants import END, ROOT, START, TASKS
 from ckpt_viz.graph.callables import (
-    callable_of,
     command_ends,
     hints_of,
     input_of,
     literals,
     name_of,
-    wants_of,
 )
 from ckpt_viz.graph.classes import named_classes
 from ckpt_viz.graph.schema import channels_of, coercer
 from ckpt_viz.graph.writing import Branch, Writing
+from ckpt_viz.pregel.callables import callable_of, wants_of
 from ckpt_viz.pregel.main import Pregel
-from ckpt_viz.pregel.program import Node, Program
+from ckpt_viz.pregel.program import Node
 from ckpt_viz.types import Send
 
 __all__ = ["END", "START", "CompiledStateGraph", "StateGraph"]
@@ -255,12 +254,14 @@ class StateGraph:
         for cls in named_classes(self._annotations()):
             register(cls)
         return CompiledStateGraph(
-            self._program(),
             builder=self,
             checkpointer=checkpointer,
             store=store,
             name=name or "LangGraph",
-            breaks=(interrupt_before or (), interrupt_after or ()),
+            interrupt_before_nodes=interrupt_before or (),
+            interrupt_after_nodes=interrupt_after or (),
+            context_schema=self.context_schema,
+            **self._wiring(),
         )
 
     def _annotations(self) -> list[Any]:
@@ -270,7 +271,8 @@ class StateGraph:
             hints += [spec.input_schema, *hints_of(spec.func).values()]
         return hints
 
-    def _program(self) -> Program:
+    def _wiring(self) -> dict[str, Any]:
+        """Nodes and channels, in the engine's words."""
         channels: dict[str, BaseChannel] = dict(self.channels)
         channels[START] = EphemeralValue(self.input_schema, key=START)
         channels[TASKS] = Topic(Send, key=TASKS)
@@ -294,7 +296,13 @@ class StateGraph:
             nodes[name] = self._node(name, spec, joins.get(name, []))
         output = tuple(channels_of(self.output_schema))
         shown = tuple(self.channels)
-        return Program(nodes, channels, START, _one(output), _one(shown))
+        return {
+            "nodes": nodes,
+            "channels": channels,
+            "input_channels": START,
+            "output_channels": _one(output),
+            "stream_channels": _one(shown),
+        }
 
     def _start_node(self) -> Node:
         writing = self._writing(START)
@@ -347,10 +355,9 @@ class StateGraph:
 class CompiledStateGraph(Pregel):
     """A graph that runs; made by `StateGraph.compile`. ``builder`` is the graph it came from."""
 
-    def __init__(self, program: Program, *, builder: StateGraph, **options: Any) -> None:
-        super().__init__(program, **options)
+    def __init__(self, *, builder: StateGraph, **options: Any) -> None:
+        super().__init__(auto_validate=False, stream_mode="updates", **options)
         self.builder = builder
-        self.context_schema = builder.context_schema
 
 
 def _one(keys: tuple[str, ...]) -> str | tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The superstep engine."""
 
 from ckpt_viz.pregel.main import Pregel
+from ckpt_viz.pregel.nodes import NodeBuilder
 
-__all__ = ["Pregel"]
+__all__ = ["NodeBuilder", "Pregel"]

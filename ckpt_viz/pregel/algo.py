@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from ckpt_viz.channels import MISSING
-from ckpt_viz.constants import CONTROL, PULL, PUSH, ROOT, TASKS
+from ckpt_viz.constants import CONTROL, PULL, PUSH, TASKS
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.program import Node, Write
 from ckpt_viz.pregel.task import Task
@@ -210,7 +210,7 @@ def is_ready(live: Live, node: Node) -> bool:
 def node_input(live: Live, node: Node) -> tuple[bool, Any]:
     """Whether the node can run, and the value it gets."""
     channels = live.channels
-    if len(node.reads) == 1 and (node.reads[0] == ROOT or node.hidden):
+    if node.single:
         found = channels[node.reads[0]].peek()
         return (False, None) if found is MISSING else (True, found)
     value = {n: v for n in node.reads if (v := channels[n].peek()) is not MISSING}

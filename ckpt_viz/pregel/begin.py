@@ -6,10 +6,11 @@ import warnings
 from typing import Any
 
 from ckpt_viz.constants import INPUT, INTERRUPT, NULL_TASK_ID, RESUME, START, TASKS
-from ckpt_viz.errors import CheckpointNotFoundError, InvalidUpdateError
+from ckpt_viz.errors import CheckpointNotFoundError, EmptyInputError, InvalidUpdateError
 from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.entry import answers_of, entry_of
 from ckpt_viz.pregel.pending import caller_writes, open_interrupts
+from ckpt_viz.pregel.program import Program, Write
 from ckpt_viz.pregel.requests import Load
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.settings import thread_of
@@ -44,7 +45,14 @@ def begin_steps(run: Run, value: Any) -> Script:
         raise RuntimeError("Cannot use Command(resume=...) without checkpointer")
     addressed, newest = yield from _load(run)
     live = run.live
-    entry = entry_of(value, addressed, newest, bool(live.versions), run.metadata.get("source", ""))
+    entry = entry_of(
+        value,
+        addressed,
+        newest,
+        bool(live.versions),
+        run.metadata.get("source", ""),
+        wanted=shown_keys(run.program.input_channels),
+    )
     if RESUME in entry.dropped:
         run.pending = [w for w in run.pending if w[1] != RESUME]
     run.answers.single = [v for t, c, v in run.pending if t == NULL_TASK_ID and c == RESUME][-1:]
@@ -58,6 +66,8 @@ def begin_steps(run: Run, value: Any) -> Script:
         live.seen[INTERRUPT] = dict(live.versions)
         if entry.forking:
             yield from _fork(run, newest)
+        if run.program.momentary:
+            run.output = run.read()
         if run.values:
             yield run.show("values", run.read())
         return entry.replaying
@@ -130,15 +140,37 @@ def _take_input(run: Run, value: Any) -> Script:
     _check_input(run, value)
     live = run.live
     dropped = prepare_next_tasks(live, run.step)
-    taken = Writes(INPUT, (), [(START, value)])
+    taken = Writes(INPUT, (), input_writes(run.program, value))
     apply_writes(live, [*dropped, taken], run.next_version)
     yield from run.saved("input")
+
+
+def shown_keys(keys: Any) -> Any:
+    """Channel names as errors show them: a name, or a list of names."""
+    return keys if isinstance(keys, str) else list(keys)
+
+
+def input_writes(program: Program, value: Any) -> list[Write]:
+    """The writes of an input: all of it to the one input channel, or by key to several.
+
+    Raises:
+        TypeError: several input channels, but no dictionary. EmptyInputError: none of their keys.
+    """
+    keys = program.input_channels
+    if isinstance(keys, str):
+        return [(keys, value)]
+    if not isinstance(value, dict):
+        raise TypeError(f"Expected chunk to be a dict, got {type(value).__name__}")
+    found = [(k, v) for k, v in value.items() if k in keys]
+    if not found:
+        raise EmptyInputError(f"Received no input for {list(keys)}")
+    return found
 
 
 def _check_input(run: Run, value: Any) -> None:
     """Input that no channel takes is an error, before anything is saved."""
     keys = run.program.output_channels
-    if not isinstance(value, dict) or not value or isinstance(keys, str):
+    if run.program.momentary or not isinstance(value, dict) or not value or isinstance(keys, str):
         return
     known = [k for k in run.program.channels if not k.startswith(("branch:", "join:", "__"))]
     if not any(key in run.program.channels for key in value):

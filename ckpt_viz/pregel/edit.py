@@ -11,6 +11,7 @@ from uuid import UUID, uuid5
 from ckpt_viz.constants import COPY, END, INPUT, INTERRUPT, START
 from ckpt_viz.errors import CheckpointNotFoundError, InvalidUpdateError
 from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
+from ckpt_viz.pregel.begin import input_writes, shown_keys
 from ckpt_viz.pregel.execute import route_now
 from ckpt_viz.pregel.pending import caller_writes, hand_back
 from ckpt_viz.pregel.program import Program
@@ -223,14 +224,16 @@ def _clear(run: Run, update: StateUpdate) -> Script:
 def _input(run: Run, update: StateUpdate, keep: bool) -> Script:
     """As ``__input__``: new input, without running anything."""
     if update.values is None:
-        raise InvalidUpdateError("Received no input writes for __start__")
+        wanted = shown_keys(run.program.input_channels)
+        raise InvalidUpdateError(f"Received no input writes for {wanted}")
     if isinstance(update.values, dict):
         check_keys(run.program, update.values)
-    if keep:
+    writes = input_writes(run.program, update.values)
+    if keep and START in run.program.nodes:
         task = Task(run.program.nodes[START], (INTERRUPT, 0), (INTERRUPT,), None, run.step)
-        task.writes = [(START, update.values)]
+        task.writes = writes
         yield from _keep_writes(run, [task])
-    apply_writes(run.live, [Writes(INPUT, (), [(START, update.values)])], run.next_version)
+    apply_writes(run.live, [Writes(INPUT, (), writes)], run.next_version)
     run.live.updated = None
     yield from run.saved("input")
     return run.where(run.live.id)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ckpt_viz.constants import INTERRUPT, RESUME
+from ckpt_viz.constants import INTERRUPT, RESUME, START
 from ckpt_viz.errors import EmptyInputError, NothingToResumeError
 from ckpt_viz.pregel.pending import PendingWrite, open_interrupts
 from ckpt_viz.types import Command
@@ -29,8 +29,10 @@ class Entry:
     dropped: frozenset[str]
 
 
-def entry_of(value: Any, addressed: bool, newest: bool, has_state: bool, source: str) -> Entry:
-    """The entry for an input, and for what the loaded checkpoint is.
+def entry_of(
+    value: Any, addressed: bool, newest: bool, has_state: bool, source: str, *, wanted: Any = START
+) -> Entry:
+    """The entry for an input, and for what the loaded checkpoint is; ``wanted`` takes the input.
 
     >>> entry_of(None, True, False, True, "loop").forking
     True
@@ -45,7 +47,7 @@ def entry_of(value: Any, addressed: bool, newest: bool, has_state: bool, source:
     resuming = has_state and (value is None or command)
     if not resuming and value is None:
         raise EmptyInputError(
-            "Received no input for __start__\nPass an input, or the config of a thread that has "
+            f"Received no input for {wanted}\nPass an input, or the config of a thread that has "
             "a checkpoint to go on from."
         )
     travelling = addressed and not answering

@@ -32,7 +32,7 @@ def run_steps(run: Run, value: Any) -> Script:
     except BaseException:
         yield from run.flush()
         raise
-    if not run.interrupts:
+    if not run.interrupts and not run.program.momentary:
         run.output = run.read()
     yield from run.flush()
 
@@ -76,8 +76,10 @@ def _show_step(run: Run, step: int, updated: set[str]) -> Script:
     """What a step tells once it is saved: a listener who looks now finds its checkpoint."""
     if run.alone is not None:
         yield from run.show_end(run.alone, step)
-    if run.values and not updated.isdisjoint(_output_keys(run)):
-        yield run.show("values", run.read())
+    if (run.values or run.program.momentary) and not updated.isdisjoint(_output_keys(run)):
+        run.output = run.read()
+        if run.values:
+            yield run.show("values", run.output)
 
 
 def _plan(run: Run, replaying: bool) -> Script:

@@ -8,12 +8,15 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, Self
 
+from ckpt_viz.channels import BaseChannel
 from ckpt_viz.constants import INTERRUPT
+from ckpt_viz.pregel.begin import shown_keys
 from ckpt_viz.pregel.drivers import drive, finish
 from ckpt_viz.pregel.edit import update_steps
 from ckpt_viz.pregel.history import history_steps, state_steps
 from ckpt_viz.pregel.loop import run_steps
-from ckpt_viz.pregel.program import Program
+from ckpt_viz.pregel.nodes import NodeBuilder, check_program, program_of
+from ckpt_viz.pregel.program import Node
 from ckpt_viz.pregel.requests import History
 from ckpt_viz.pregel.run import Run
 from ckpt_viz.pregel.settings import (
@@ -37,21 +40,57 @@ class Pregel:
 
     def __init__(
         self,
-        program: Program,
         *,
+        nodes: Mapping[str, Node | NodeBuilder],
+        channels: Mapping[str, BaseChannel] | None,
+        input_channels: str | Sequence[str],
+        output_channels: str | Sequence[str],
+        stream_channels: str | Sequence[str] | None = None,
+        auto_validate: bool = True,
+        stream_mode: Any = "values",
+        stream_eager: bool = False,
+        interrupt_before_nodes: Any = (),
+        interrupt_after_nodes: Any = (),
+        step_timeout: float | None = None,
+        debug: bool | None = None,
         checkpointer: Any = None,
         store: Any = None,
+        cache: Any = None,
+        retry_policy: Any = (),
+        cache_policy: Any = None,
+        context_schema: Any = None,
+        config: Mapping[str, Any] | None = None,
         name: str = "LangGraph",
-        breaks: tuple[Any, Any] = ((), ()),
+        **more: Any,
     ) -> None:
-        self.program = program
+        self.program = program_of(nodes, channels, input_channels, output_channels, stream_channels)
+        self._stream_channels = stream_channels
+        self.stream_mode = stream_mode
+        self.stream_eager = stream_eager
+        self.interrupt_before_nodes = interrupt_before_nodes
+        self.interrupt_after_nodes = interrupt_after_nodes
+        self.step_timeout = step_timeout
+        self.debug = bool(debug)
         self.checkpointer = checkpointer
         self.store = store
+        self.cache = cache
+        self.retry_policy = retry_policy
+        self.cache_policy = cache_policy
+        self.context_schema = context_schema
+        self.config: dict[str, Any] = merge_config(config) if config else {}
         self.name = name
-        self.interrupt_before_nodes, self.interrupt_after_nodes = breaks
-        self.config: dict[str, Any] = {}
-        self.context_schema: Any = None
         self._runs: dict[str, list[Run]] = {}
+        if auto_validate:
+            self.validate()
+
+    def validate(self) -> Self:
+        """Check that channels and nodes fit together.
+
+        Raises:
+            ValueError: names what is missing.
+        """
+        check_program(self.program, [self.interrupt_before_nodes, self.interrupt_after_nodes])
+        return self
 
     @property
     def nodes(self) -> Mapping[str, Any]:
@@ -65,20 +104,34 @@ class Pregel:
 
     @property
     def input_channels(self) -> Any:
-        """The channel that takes the input."""
-        return self.program.input_channels
+        """The channel or channels that take the input."""
+        return shown_keys(self.program.input_channels)
 
     @property
     def output_channels(self) -> Any:
         """The channels that make the result."""
-        keys = self.program.output_channels
-        return keys if isinstance(keys, str) else list(keys)
+        return shown_keys(self.program.output_channels)
 
     @property
     def stream_channels(self) -> Any:
-        """The channels that a snapshot's values show."""
-        keys = self.program.stream_channels
-        return keys if isinstance(keys, str) else list(keys)
+        """The channels that a snapshot's values show, as they were given."""
+        return self._stream_channels
+
+    @property
+    def stream_channels_asis(self) -> Any:
+        """The channels that a snapshot's values show: a name, or a list of names."""
+        return shown_keys(self.program.stream_channels)
+
+    @property
+    def stream_channels_list(self) -> list[str]:
+        """The channels that a snapshot's values show, as a list."""
+        keys = self.stream_channels_asis
+        return [keys] if isinstance(keys, str) else keys
+
+    @property
+    def trigger_to_nodes(self) -> Mapping[str, Sequence[str]]:
+        """The nodes that each channel starts."""
+        return {trigger: list(names) for trigger, names in self.program.triggered.items()}
 
     def copy(self, update: Mapping[str, Any] | None = None) -> Self:
         """The same graph with some attributes changed, such as ``checkpointer``."""
@@ -133,7 +186,7 @@ class Pregel:
         input: Any,
         config: Any = None,
         *,
-        stream_mode: Any = "updates",
+        stream_mode: Any = None,
         **options: Any,
     ) -> Iterator[Any]:
         """Run, yielding chunks of the asked modes: payloads for one, ``(mode, payload)`` for many.
@@ -141,7 +194,7 @@ class Pregel:
         Options: ``durability``, ``interrupt_before``, ``interrupt_after``, ``context``,
         ``subgraphs``.
         """
-        run = self._run(config, stream_mode, options)
+        run = self._run(config, stream_mode or self.stream_mode, options)
         self._begin(run)
         try:
             yield from drive(run, run_steps(run, input))
@@ -153,11 +206,11 @@ class Pregel:
         input: Any,
         config: Any = None,
         *,
-        stream_mode: Any = "updates",
+        stream_mode: Any = None,
         **options: Any,
     ) -> AsyncIterator[Any]:
         """Like `stream`, awaiting. Close it with ``aclosing`` when you leave it early."""
-        run = self._run(config, stream_mode, options)
+        run = self._run(config, stream_mode or self.stream_mode, options)
         self._begin(run)
         try:
             async with aclosing(_async().adrive(run, run_steps(run, input))) as chunks:
@@ -180,6 +233,7 @@ class Pregel:
         result is the list of chunks.
         """
         if stream_mode != "values":
+            options.setdefault("output_keys", self.output_channels)
             return list(self.stream(input, config, stream_mode=stream_mode, **options))
         run = self._run(config, (), options)
         self._begin(run)
@@ -200,6 +254,7 @@ class Pregel:
     ) -> Any:
         """Like `invoke`, awaiting."""
         if stream_mode != "values":
+            options.setdefault("output_keys", self.output_channels)
             chunks = self.astream(input, config, stream_mode=stream_mode, **options)
             return [chunk async for chunk in chunks]
         run = self._run(config, (), options)

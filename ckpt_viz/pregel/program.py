@@ -18,7 +18,8 @@ class Node:
     """One node: what it reads, what starts it, what it calls and how its output is written.
 
     ``write(output)`` gives the writes of an output; ``route(read)`` those of the routers after it,
-    where ``read()`` is a fresh view of the state with the node's own writes applied.
+    where ``read()`` is a fresh view of the state with the node's own writes applied. A ``single``
+    node gets the bare value of the one channel that it reads, and waits while that is empty.
     """
 
     name: str
@@ -34,6 +35,8 @@ class Node:
     route: Callable[[Callable[[], Any]], Any] | None = None
     async_router: bool = False
     func: Any = None
+    single: bool = False
+    tags: tuple[str, ...] = ()
     consumable: tuple[str, ...] = ()
     id_parts: tuple[bytes, bytes] = field(init=False)
     path_text: str = field(init=False)
@@ -44,22 +47,23 @@ class Node:
         self.id_parts = self.name.encode(), tail.encode()
         self.path_text = f"~{PULL}, {self.name}"
         self.awaited = self.is_async or self.hidden or self.async_router
-
-    @property
-    def single(self) -> bool:
-        """Whether the node reads one unnamed value instead of a dictionary of keys."""
-        return self.reads == (ROOT,)
+        self.single = self.single or self.hidden or self.reads == (ROOT,)
 
 
 @dataclass(slots=True, eq=False)
 class Program:
-    """A compiled graph, as the engine sees it."""
+    """A compiled graph, as the engine sees it.
+
+    ``momentary``: the result is what the run last showed of the output channels, which need not
+    hold it to the end; a state graph's channels do.
+    """
 
     nodes: dict[str, Node]
     channels: dict[str, BaseChannel]
     input_channels: str | tuple[str, ...]
     output_channels: str | tuple[str, ...]
     stream_channels: str | tuple[str, ...]
+    momentary: bool = False
     triggered: dict[str, tuple[str, ...]] = field(init=False)
     late: tuple[str, ...] = field(init=False)
     untracked: frozenset[str] = field(init=False)

@@ -110,7 +110,7 @@ class Run:
         self.updates = "updates" in modes
         self.tasks = "tasks" in modes or "debug" in modes
         self.checkpoints = "checkpoints" in modes or "debug" in modes
-        self.listened = bool(modes)
+        self.listened = bool(modes) or program.momentary
         self.customs = "custom" in modes
         self.identified = saver is not None or self.tasks or self.checkpoints
         self.partial = bool(getattr(saver, "partial_values", False))

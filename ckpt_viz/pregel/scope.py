@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ckpt_viz.constants import RESUME
+from ckpt_viz.channels import MISSING
+from ckpt_viz.constants import PREVIOUS, RESUME
 from ckpt_viz.errors import GraphInterrupt
 from ckpt_viz.ids import interrupt_id
+from ckpt_viz.pregel.live import Live
+from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.settings import Settings
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.runtime import Runtime
@@ -27,6 +30,8 @@ class Surroundings(Protocol):
     """What a scope needs of its run."""
 
     answers: Answers
+    live: Live
+    program: Program
     settings: Settings
     store: Any
 
@@ -101,7 +106,13 @@ class TaskScope:
     @property
     def runtime(self) -> Runtime[Any]:
         """The record that a node with a ``runtime`` parameter gets."""
-        return Runtime(self.run.settings.context, self.store, self.writer)
+        return Runtime(self.run.settings.context, self.store, self.writer, self.previous)
+
+    @property
+    def previous(self) -> Any:
+        """What the thread's last run of an entrypoint saved."""
+        found = self.run.live.get(PREVIOUS) if PREVIOUS in self.run.program.channels else None
+        return None if found is MISSING else found
 
     def arguments(self, wants: tuple[str, ...]) -> dict[str, Any]:
         """The keyword arguments that a node asked for by name."""

@@ -1,0 +1,32 @@
+"""What can be called as a node: functions, coroutine functions and objects with ``invoke``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+_WANTED = ("config", "runtime", "store", "writer", "previous")
+
+
+def callable_of(action: Any) -> tuple[Callable[..., Any], bool]:
+    """What to call for a node or router, and whether it has to be awaited."""
+    if callable(action):
+        call = action
+        target = action if inspect.isroutine(action) else getattr(action, "__call__", action)  # noqa: B004
+        while hasattr(target, "func"):
+            target = target.func
+        return call, inspect.iscoroutinefunction(target)
+    if hasattr(action, "invoke"):
+        return action.invoke, False
+    raise TypeError(f"A node is a callable or has `invoke`; got {type(action).__name__}.")
+
+
+def wants_of(action: Any) -> tuple[str, ...]:
+    """Which of the engine's arguments it asks for by name, beside its first parameter."""
+    try:
+        parameters = inspect.signature(action).parameters
+    except (TypeError, ValueError):  # a builtin without a signature takes the state alone
+        return ()
+    first = next(iter(parameters), None)
+    return tuple(n for n in _WANTED if n in parameters and n != first)
