@@ -11,7 +11,7 @@ from typing import Any
 from ckpt_viz.checkpoint.base import BaseCheckpointSaver
 from ckpt_viz.pregel.drivers import Chunk
 from ckpt_viz.pregel.execute import TaskRun, run_task
-from ckpt_viz.pregel.requests import Emit, History, Load, Next, RunOne, Save, SaveWrites, Start
+from ckpt_viz.pregel.requests import Ask, Emit, History, Load, Next, RunOne, Save, SaveWrites, Start
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.workers import Workers
@@ -38,6 +38,7 @@ class _Async:
             Save: lambda r: put(r.config, r.checkpoint, r.metadata, r.versions),
             SaveWrites: lambda r: put_writes(r.config, r.writes, r.task_id, r.path),
             Start: self.start,
+            Ask: lambda r: r.call(True),
             History: self.history,
         }
 

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from ckpt_viz.pregel.execute import run_task
-from ckpt_viz.pregel.requests import Emit, History, Load, Next, RunOne, Save, SaveWrites, Start
+from ckpt_viz.pregel.requests import Ask, Emit, History, Load, Next, RunOne, Save, SaveWrites, Start
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.workers import Workers
@@ -44,6 +44,7 @@ class _Sync:
             SaveWrites: lambda r: saver.put_writes(r.config, r.writes, r.task_id, r.path),
             RunOne: lambda r: run_task(run, r.task, copy_context()),
             Start: self.start,
+            Ask: lambda r: r.call(False),
             History: lambda r: saver.list(
                 r.config, filter=r.filter, before=r.before, limit=r.limit
             ),

@@ -10,10 +10,10 @@ from typing import Any
 from ckpt_viz.channels import MISSING
 from ckpt_viz.constants import ROOT
 from ckpt_viz.errors import GraphInterrupt
+from ckpt_viz.pregel.langchain import enter
 from ckpt_viz.pregel.run import Run
 from ckpt_viz.pregel.scope import TaskScope
 from ckpt_viz.pregel.task import Task
-from ckpt_viz.types import scope
 
 
 def fresh_read(run: Run, task: Task, writes: list[tuple[str, Any]]) -> Any:
@@ -41,8 +41,17 @@ def _call(run: Run, task: Task) -> None:
             "`astream`. No synchronous function provided to it."
         )
     own = TaskScope(task, run)
-    scope.set(own)
-    output = (
+    enter(own)
+    if run.trace is None or task.node.hidden:
+        _body(run, own)
+    else:
+        with run.trace.task(own):
+            _body(run, own)
+
+
+def _body(run: Run, own: TaskScope) -> None:
+    task, node = own.task, own.task.node
+    own.output = output = (
         node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
     )
     task.writes = writes = node.write(output)
@@ -87,14 +96,23 @@ def run_task(run: Run, task: Task, context: Context) -> None:
 
 
 async def _acall(run: Run, task: Task) -> None:
-    node = task.node
     own = TaskScope(task, run)
-    scope.set(own)
+    enter(own)
+    if run.trace is None or task.node.hidden:
+        await _abody(run, own)
+    else:
+        async with run.trace.atask(own):
+            await _abody(run, own)
+
+
+async def _abody(run: Run, own: TaskScope) -> None:
+    task, node = own.task, own.task.node
     output = (
         node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
     )
     if inspect.isawaitable(output):
         output = await output
+    own.output = output
     task.writes = writes = node.write(output)
     if node.route is not None:
         more = node.route(partial(fresh_read, run, task, writes))

@@ -24,6 +24,11 @@ def run_steps(run: Run, value: Any) -> Script:
             run cannot begin; nothing is saved.
         GraphRecursionError: more supersteps than allowed. What a node raises comes out as it is.
     """
+    script = _run_steps(run, value)
+    return script if run.trace is None else run.trace.around(run, script, value)
+
+
+def _run_steps(run: Run, value: Any) -> Script:
     replaying = yield from begin_steps(run, value)
     try:
         yield from _loop(run, replaying)

@@ -14,6 +14,7 @@ from ckpt_viz.pregel.begin import shown_keys
 from ckpt_viz.pregel.drivers import drive, finish
 from ckpt_viz.pregel.edit import update_steps
 from ckpt_viz.pregel.history import history_steps, state_steps
+from ckpt_viz.pregel.langchain import trace_of
 from ckpt_viz.pregel.loop import run_steps
 from ckpt_viz.pregel.nodes import NodeBuilder, check_program, program_of
 from ckpt_viz.pregel.program import Node
@@ -165,7 +166,9 @@ class Pregel:
         )
         settings = settings_of(merge_config(self.config, config), modes, options, defaults)
         saver = settings.config["configurable"].get("__pregel_checkpointer", self.checkpointer)
-        return Run(self.program, saver, self.store, settings)
+        run = Run(self.program, saver, self.store, settings)
+        run.trace = trace_of(settings.config, self.name)
+        return run
 
     def _begin(self, run: Run) -> None:
         thread = run.settings.config["configurable"].get("thread_id")

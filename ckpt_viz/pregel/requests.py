@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ckpt_viz.pregel.task import Task
@@ -87,3 +87,12 @@ class History:
         self.filter = filter
         self.before = before
         self.limit = limit
+
+
+class Ask:
+    """Call something of the outside in the driver's colour; ``call(awaited)`` may be awaited."""
+
+    __slots__ = ("call",)
+
+    def __init__(self, call: Callable[[bool], Any]) -> None:
+        self.call = call

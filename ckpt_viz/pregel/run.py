@@ -10,6 +10,7 @@ from ckpt_viz.errors import GraphBubbleUp
 from ckpt_viz.ids import stamp
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import NextVersion
+from ckpt_viz.pregel.langchain import Trace
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.pending import PendingWrite
 from ckpt_viz.pregel.program import Program
@@ -79,6 +80,7 @@ class Run:
         "store",
         "tasks",
         "time",
+        "trace",
         "updates",
         "user",
         "values",
@@ -105,6 +107,7 @@ class Run:
         self.kept: list[SaveWrites] = []
         self.keys = settings.keys if settings.keys is not None else program.stream_channels
         self.post: Any = None
+        self.trace: Trace | None = None
         modes = settings.modes
         self.values = "values" in modes
         self.updates = "updates" in modes

@@ -10,7 +10,7 @@ from ckpt_viz.errors import GraphInterrupt
 from ckpt_viz.ids import interrupt_id
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.program import Program
-from ckpt_viz.pregel.settings import Settings
+from ckpt_viz.pregel.settings import Settings, named
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.runtime import Runtime
 from ckpt_viz.types import Interrupt, StreamWriter
@@ -42,12 +42,14 @@ class Surroundings(Protocol):
 class TaskScope:
     """What `ckpt_viz.types.scope` holds while a node runs. Everything is made on demand."""
 
-    __slots__ = ("asked", "run", "task")
+    __slots__ = ("_config", "asked", "output", "run", "task")
 
     def __init__(self, task: Task, run: Surroundings) -> None:
         self.task = task
         self.run = run
         self.asked = 0
+        self.output: Any = None
+        self._config: dict[str, Any] | None = None
 
     @property
     def store(self) -> Any:
@@ -86,22 +88,22 @@ class TaskScope:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The config that a node with a ``config`` parameter gets."""
-        task, base = self.task, self.run.settings.config
-        return {
-            **base,
-            "configurable": {**base["configurable"], "checkpoint_ns": task.ns},
-            "metadata": {
-                **base.get("metadata", {}),
+        """The config that a node with a ``config`` parameter gets: the same object each time."""
+        if self._config is None:
+            task, base = self.task, self.run.settings.config
+            found = {k: v for k, v in base.items() if k not in ("run_name", "run_id")}
+            found["configurable"] = {**base["configurable"], "checkpoint_ns": task.ns}
+            found["metadata"] = {
+                **named(base),
                 **(task.node.metadata or {}),
                 "langgraph_step": task.step,
                 "langgraph_node": task.name,
                 "langgraph_triggers": task.triggers,
                 "langgraph_path": task.path,
                 "langgraph_checkpoint_ns": task.ns,
-                "thread_id": base["configurable"].get("thread_id"),
-            },
-        }
+            }
+            self._config = found
+        return self._config
 
     @property
     def runtime(self) -> Runtime[Any]:

@@ -164,6 +164,19 @@ def user_metadata(config: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+_NAMING = ("thread_id", "checkpoint_id", "checkpoint_ns", "task_id", "run_id", "assistant_id")
+
+
+def named(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A config's metadata, with the ids of its ``configurable`` that belong there too."""
+    found = dict(config.get("metadata") or {})
+    where = config.get("configurable") or {}
+    for key in (*_NAMING, "graph_id"):
+        if (value := where.get(key)) and key not in found:
+            found[key] = value
+    return found
+
+
 def _is_scalar(value: Any) -> bool:
     return isinstance(value, str | int | float | bool)
 
