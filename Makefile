@@ -12,9 +12,10 @@ NODE_STAMP := js/node_modules/.package-lock.json
 JS_SOURCES := $(shell find js/src -type f 2>/dev/null) $(wildcard js/*.json js/*.mjs js/*.ts)
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 CHROMIUM_LINE := apt-get install -y --no-install-recommends chromium
+REDIS_LINE := apt-get install -y --no-install-recommends redis-server
 export LANGSMITH_TRACING := false
 
-.PHONY: help demo test lint js js-test py-test soak bench chromium clean
+.PHONY: help demo test lint js js-test py-test soak bench chromium redis clean
 
 help:
 	@echo 'make demo           the tour, in JupyterLab'
@@ -53,6 +54,12 @@ chromium:
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -q && $(CHROMIUM_LINE); \
 	else echo 'No Chromium, and some checks need one. Type:  sudo $(CHROMIUM_LINE)' >&2; [ -z "$${CI:-}" ]; fi
 
+# PostgreSQL comes with the test extra; Redis is the system's.
+redis:
+	@if command -v redis-server >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -q && $(REDIS_LINE); \
+	else echo 'No Redis, and its tests are skipped. Type:  sudo $(REDIS_LINE)' >&2; [ -z "$${CI:-}" ]; fi
+
 ifdef CHECK
 demo: $(VENV)/.stamp-demo $(STATIC) chromium
 	$(BIN)/python notebooks/check.py
@@ -62,7 +69,7 @@ demo: $(VENV)/.stamp-demo $(STATIC)
 		$$([ "$$(id -u)" = 0 ] && echo --allow-root) notebooks/tour.ipynb
 endif
 
-test: $(VENV)/.stamp-test $(STATIC) chromium lint js-test py-test
+test: $(VENV)/.stamp-test $(STATIC) chromium redis lint js-test py-test
 
 lint: $(VENV)/.stamp-test
 	$(BIN)/ruff check .
@@ -75,10 +82,10 @@ js-test: $(STATIC)
 	cd js && npx --no-install biome check .
 	cd js && npx --no-install vitest run
 
-py-test: $(VENV)/.stamp-test $(STATIC) chromium
+py-test: $(VENV)/.stamp-test $(STATIC) chromium redis
 	$(BIN)/python -m pytest -m 'not soak' $$(command -v $(BROWSERS) >/dev/null || echo --ignore=tests/browser)
 
-soak: $(VENV)/.stamp-test $(STATIC)
+soak: $(VENV)/.stamp-test $(STATIC) redis
 	$(BIN)/python -m pytest -m soak
 
 bench: $(VENV)/.stamp-test
