@@ -12,7 +12,9 @@ from typing import Any
 
 from ckpt_viz.explorer.panels import Json, checkpoint_json, compare
 from ckpt_viz.explorer.session import Session, error_json
-from ckpt_viz.timeline.preview import Previewer, mark, resolve
+from ckpt_viz.timeline.blame import blame
+from ckpt_viz.timeline.paths import follow
+from ckpt_viz.timeline.preview import Previewer, clean, mark
 from ckpt_viz.timeline.records import ForkPreview
 
 PREVIEW_SECONDS = 2.0
@@ -88,13 +90,31 @@ def _value(session: Session, request: Json) -> Json:
     if hidden:
         return {"entries": previewer.page(None, hidden[0], 0)[0], "total": 1}
     offset = max(0, int(request.get("offset") or 0))
-    entries, total = previewer.page(resolve(values, path), path, offset)
+    entries, total = previewer.page(follow(values, path), path, offset)
     return {"entries": entries, "total": total}
 
 
 def _diff(session: Session, request: Json) -> Json:
     a = request.get("a")
     return compare(session.timeline, a and str(a), _need(request, "b"), session.redact)
+
+
+def _blame(session: Session, request: Json) -> Json:
+    path = tuple(request.get("path") or ())
+    if not path:
+        raise BadRequestError("blame needs 'path': the steps to a value, its channel first")
+    found = blame(session.timeline, _need(request, "checkpoint"), path)
+    return {
+        "text": clean(found.text),
+        "by": clean(found.by),
+        "change": found.change,
+        "carried": found.carried,
+        "note": clean(found.note),
+        "checkpoint": found.checkpoint_id,
+        "before": found.before_id,
+        "step": found.step,
+        "task": found.task,
+    }
 
 
 def _within(seconds: float, do: Callable[[], ForkPreview]) -> ForkPreview:
@@ -237,6 +257,7 @@ HANDLERS: dict[str, Handler] = {
     "checkpoint": _checkpoint,
     "value": _value,
     "diff": _diff,
+    "blame": _blame,
     "preview": _preview,
     "fork": _fork,
     "replay": _replay,

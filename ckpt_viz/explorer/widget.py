@@ -22,8 +22,10 @@ from ckpt_viz.explorer.panels import Json, hidden_diff
 from ckpt_viz.explorer.session import Session
 from ckpt_viz.explorer.static import svg_tree, text_tree
 from ckpt_viz.timeline.acts import GraphTimeline
+from ckpt_viz.timeline.blame import Blame, blame
 from ckpt_viz.timeline.diff import Diff
 from ckpt_viz.timeline.open import open_timeline
+from ckpt_viz.timeline.paths import parse
 
 THEMES = ("auto", "light", "dark")
 
@@ -252,6 +254,14 @@ class Explorer(anywidget.AnyWidget):
         before = {} if a is None else self.timeline.snapshot(a).values
         after = self.timeline.snapshot(b or self._base()).values
         return hidden_diff(before, after, self._session.redact)
+
+    def blame(self, path: str) -> Blame:
+        """Who wrote the value at a path of the selected state, such as "messages[-1].content".
+
+        Raises:
+            PathError: the text is no path. LookupError: there is no such value.
+        """
+        return blame(self.timeline, self._base(), parse(path).steps)
 
     def refresh(self) -> Explorer:
         """Reads what is new now."""

@@ -215,19 +215,6 @@ def chat_role(value: Any) -> str | None:
     return None
 
 
-def resolve(value: Any, path: Sequence[Step]) -> Any:
-    """The value at `path`. Raises LookupError naming the step that does not exist."""
-    for depth, step in enumerate(path):
-        for _, known, child in items(value) or ():
-            if known == step and type(known) is type(step):
-                value = child
-                break
-        else:
-            where = ".".join(str(s) for s in path[: depth + 1])
-            raise LookupError(f"no value at path {where!r}: the value there has changed or ended")
-    return value
-
-
 def mark(entries: list[Entry], before: Any, after: Any) -> list[Entry]:
     """Marks top-level entries as added, changed or same against the parent's values."""
     old = {s: v for _, s, v in items(before) or ()}

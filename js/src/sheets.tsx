@@ -246,6 +246,7 @@ const KEYS: readonly [string, string][] = [
   ["f r", "open Fork, Replay (neither runs at once)"],
   ["d", "show the diff"],
   ["e i", "next error, next question"],
+  ["b", "on a value: who wrote it"],
   ["/", "search; Enter goes to the next hit"],
   ["?", "this help"],
 ];

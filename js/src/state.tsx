@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { BlameLine, onBlameKey, useBlame, WhoButton } from "./blame";
 import { bytes, count, middle, safe } from "./format";
 import { asKernelError, type Store } from "./store";
 import type { KernelError } from "./transport";
@@ -10,7 +11,7 @@ const FOLD_AT = 240;
 export function StatePanel({ store, answer }: { store: Store; answer: Checkpoint }) {
   if (answer.state.length === 0) return <p class="ckv-empty">No values in this checkpoint yet.</p>;
   return (
-    <div class="ckv-state">
+    <div class="ckv-state" role="group" aria-label="Values" onKeyDown={onBlameKey}>
       {answer.state.map((entry) => (
         <EntryView key={`${answer.id}/${entry.k}`} store={store} id={answer.id} entry={entry} level={0} />
       ))}
@@ -32,6 +33,7 @@ export function EntryView({ store, id, entry, level }: EntryProps) {
   const [open, setOpen] = useState(level === 0 && (isChat || (entry.c?.length ?? 99) <= 4));
   const [more, setMore] = useState<{ entries: Entry[]; total: number } | null>(null);
   const [error, setError] = useState<KernelError | null>(null);
+  const blame = useBlame(store, id, entry);
   const children = more?.entries ?? entry.c ?? [];
   const total = more?.total ?? entry.n ?? children.length;
   const canLoad = store !== null && (entry.more || (more !== null && children.length < total));
@@ -77,7 +79,9 @@ export function EntryView({ store, id, entry, level }: EntryProps) {
         ) : (
           !(has && open) && <Text text={brief(entry)} type={entry.t} />
         )}
+        {blame.able && <WhoButton entry={entry} open={blame.found !== null} onPress={() => void blame.ask()} />}
       </div>
+      {store && <BlameLine store={store} found={blame.found} error={blame.error} />}
       {has && open && (
         <div class={isChat ? "ckv-chat" : "ckv-children"}>
           {children.map((child) =>
@@ -179,6 +183,7 @@ function LongText({ store, id, entry }: { store: Store; id: string; entry: Entry
 
 function Message({ store, id, entry }: { store: Store | null; id: string; entry: Entry }) {
   const [open, setOpen] = useState(false);
+  const blame = useBlame(store, id, entry);
   const content = entry.c?.find((one) => one.k === "content" && one.t === "str");
   const marked = entry.mark === "added" || entry.mark === "changed";
   return (
@@ -191,7 +196,9 @@ function Message({ store, id, entry }: { store: Store | null; id: string; entry:
             {open ? "less" : "fields"}
           </button>
         )}
+        {blame.able && <WhoButton entry={entry} open={blame.found !== null} onPress={() => void blame.ask()} />}
       </div>
+      {store && <BlameLine store={store} found={blame.found} error={blame.error} />}
       {open && entry.c?.map((child) => <EntryView key={child.k} store={store} id={id} entry={child} level={1} />)}
     </div>
   );

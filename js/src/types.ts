@@ -93,6 +93,18 @@ export interface Diff {
   parts: DiffPart[];
 }
 
+export interface BlameAnswer {
+  text: string;
+  by: string;
+  change: "set" | "changed";
+  carried: number;
+  note: string;
+  checkpoint: string;
+  before: string | null;
+  step: number;
+  task: string | null;
+}
+
 export interface Cell {
   v: string;
   full: string;

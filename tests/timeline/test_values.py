@@ -5,7 +5,8 @@ import numpy
 import pytest
 
 from ckpt_viz.timeline.diff import diff_values
-from ckpt_viz.timeline.preview import Previewer, clean, mark, resolve, same
+from ckpt_viz.timeline.paths import follow
+from ckpt_viz.timeline.preview import Previewer, clean, mark, same
 
 
 @dataclass
@@ -50,9 +51,9 @@ def test_odd_keys_have_positions_as_path():
     (a,) = entry(value)["c"]
     assert [c["k"] for c in a["c"]] == ["3", "(1, 2)"]
     assert [c["p"] for c in a["c"]] == [["a", 0], ["a", 1]]
-    assert resolve(value, ["a", 1]) == "pair"
+    assert follow(value, ["a", 1]) == "pair"
     with pytest.raises(LookupError, match=r"a\.b"):
-        resolve(value, ["a", "b"])
+        follow(value, ["a", "b"])
 
 
 def test_a_value_is_cut_and_the_rest_is_asked_for():

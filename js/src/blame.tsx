@@ -1,0 +1,70 @@
+import { useState } from "preact/hooks";
+import { safe } from "./format";
+import { asKernelError, type Store } from "./store";
+import type { KernelError } from "./transport";
+import type { BlameAnswer, Entry } from "./types";
+import { Button, ErrorBox } from "./ui";
+
+/** Asks who wrote a value, and holds the answer. */
+export function useBlame(store: Store | null, id: string, entry: Entry) {
+  const [found, setFound] = useState<BlameAnswer | null>(null);
+  const [error, setError] = useState<KernelError | null>(null);
+  const able = store !== null && store.hello.value?.session !== "export" && entry.p.length > 0;
+  const ask = async () => {
+    if (!store || !able) return;
+    setError(null);
+    if (found) {
+      setFound(null);
+      return;
+    }
+    try {
+      setFound(await store.ask<BlameAnswer>("blame", { checkpoint: id, path: entry.p }));
+    } catch (reason) {
+      setError(asKernelError(reason));
+    }
+  };
+  return { found, error, able, ask };
+}
+
+/** The button beside a value; `b` presses it from anywhere in the value's line. */
+export function WhoButton({ entry, open, onPress }: { entry: Entry; open: boolean; onPress: () => void }) {
+  return (
+    <button
+      type="button"
+      class="ckv-who"
+      aria-label={`Who wrote ${safe(entry.k)}?`}
+      aria-expanded={open}
+      title="Who wrote this? (b)"
+      onClick={onPress}
+    >
+      who?
+    </button>
+  );
+}
+
+export function BlameLine(props: { store: Store; found: BlameAnswer | null; error: KernelError | null }) {
+  const { store, found, error } = props;
+  if (error) return <ErrorBox error={error} />;
+  if (!found) return null;
+  const { checkpoint, before } = found;
+  return (
+    <div class="ckv-blame" role="status">
+      <span>
+        {found.change} by <b>{safe(found.by)}</b> at step {found.step}
+        {found.carried > 0 && `, carried on for ${found.carried} more`}
+        {found.note && <i> {safe(found.note)}</i>}
+      </span>
+      {store.selected.value !== checkpoint && (
+        <Button label={`Go to step ${found.step}`} kind="quiet" onPress={() => store.select(checkpoint)} />
+      )}
+      {before && <Button label="The step before" kind="quiet" onPress={() => store.select(before)} />}
+    </div>
+  );
+}
+
+/** `b` on a focused value asks who wrote it. */
+export function onBlameKey(event: KeyboardEvent): void {
+  if (event.key !== "b" || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const line = (event.target as HTMLElement).closest(".ckv-kv, .ckv-msgline");
+  line?.querySelector<HTMLElement>(".ckv-who")?.click();
+}
