@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, copy_context
 from functools import partial
 from typing import Any
 
 from ckpt_viz.checkpoint.base import BaseCheckpointSaver
-from ckpt_viz.pregel.drivers import Chunk
+from ckpt_viz.pregel.calls import MANY, outcome_of
+from ckpt_viz.pregel.drivers import Chunk, counts
 from ckpt_viz.pregel.execute import TaskRun, run_task
-from ckpt_viz.pregel.requests import Ask, Emit, History, Load, Next, RunOne, Save, SaveWrites, Start
+from ckpt_viz.pregel.requests import (
+    Ask,
+    Emit,
+    History,
+    Load,
+    Next,
+    RunOne,
+    Save,
+    SaveWrites,
+    Start,
+    Told,
+)
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.workers import Workers
@@ -19,6 +32,8 @@ from ckpt_viz.pregel.workers import Workers
 
 class _Async:
     """Answers requests on the running loop. Sync nodes run on the run's threads."""
+
+    awaits = True
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -28,6 +43,9 @@ class _Async:
         self.done: asyncio.Queue[Any] = asyncio.Queue()
         self.tasks: list[asyncio.Task[None]] = []
         self.left = 0
+        self.called: set[asyncio.Task[Any]] = set()
+        self.pool: ThreadPoolExecutor | None = None
+        run.driver = self
         run.post = self.post
         quick = _is_quick(saver)
         self.plain = (Save, SaveWrites) if quick else ()
@@ -105,13 +123,60 @@ class _Async:
         if not self.left and self.done.empty():
             return None
         item = await self.done.get()
-        self.left -= item.__class__ is Task
+        self.left += counts(item)
         return item
+
+    def begin(self, task: Task, crew: Any) -> Any:
+        """Run a task that a node called, beside it: a future of the loop, or, from a thread, one
+        that can be waited for there."""
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            here = None
+        if here is self.loop:
+            return self._begin(task)
+        return asyncio.run_coroutine_threadsafe(self._hop(task), self.loop)
+
+    async def _hop(self, task: Task) -> Any:
+        return await self._begin(task)
+
+    def _begin(self, task: Task) -> asyncio.Task[Any]:
+        self.done.put_nowait(Told(task, False))
+        made = self.loop.create_task(self._called(task))
+        self.called.add(made)
+
+        def ended(one: asyncio.Task[Any]) -> None:
+            self.called.discard(one)
+            if not one.cancelled():
+                one.exception()  # looked at: a task that nobody awaits is no accident here
+            self.done.put_nowait(Told(task, True))
+
+        made.add_done_callback(ended)
+        return made
+
+    async def _called(self, task: Task) -> Any:
+        run = self.run
+        if not task.outcome:
+            if task.node.awaited:
+                await TaskRun(run, task)
+            else:
+                if self.pool is None:
+                    self.pool = ThreadPoolExecutor(MANY)
+                context = copy_context()
+                await self.loop.run_in_executor(self.pool, run_task, run, task, context)
+            if (request := run.ended(task)) is not None:
+                answer = self.table[SaveWrites](request)
+                if SaveWrites not in self.plain:
+                    await answer
+        return outcome_of(task)
 
     async def cancel(self) -> None:
         """Cancel what still runs; a cancelled sibling leaves no trace of its own."""
         if self.workers is not None:
             self.left -= self.workers.drop()
+        for child in self.called:
+            child.cancel()
+        await asyncio.gather(*self.called, return_exceptions=True)
         if not self.tasks:
             return
         for one in self.tasks:
@@ -140,8 +205,10 @@ class _Async:
                 await answer
 
     async def close(self) -> None:
-        for one in self.tasks:
+        for one in (*self.tasks, *self.called):
             one.cancel()
+        if self.pool is not None:
+            self.pool.shutdown(wait=False, cancel_futures=True)
         if self.workers is not None:
             self.workers.drop()
             self.workers.close(wait=False)

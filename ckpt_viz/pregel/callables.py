@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _WANTED = ("config", "runtime", "store", "writer", "previous")
@@ -24,9 +24,18 @@ def callable_of(action: Any) -> tuple[Callable[..., Any], bool]:
 
 def wants_of(action: Any) -> tuple[str, ...]:
     """Which of the engine's arguments it asks for by name, beside its first parameter."""
+    found = list(_parameters(action))
+    return tuple(n for n in _WANTED if n in found[1:])
+
+
+def injectable(action: Any) -> tuple[str, ...]:
+    """Which of the engine's arguments any parameter asks for by name."""
+    found = _parameters(action)
+    return tuple(n for n in _WANTED if n in found)
+
+
+def _parameters(action: Any) -> Mapping[str, inspect.Parameter]:
     try:
-        parameters = inspect.signature(action).parameters
-    except (TypeError, ValueError):  # a builtin without a signature takes the state alone
-        return ()
-    first = next(iter(parameters), None)
-    return tuple(n for n in _WANTED if n in parameters and n != first)
+        return inspect.signature(action).parameters
+    except (TypeError, ValueError):  # a builtin without a signature takes no names
+        return {}

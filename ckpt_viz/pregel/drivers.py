@@ -13,7 +13,18 @@ from queue import SimpleQueue
 from typing import Any
 
 from ckpt_viz.pregel.execute import run_task
-from ckpt_viz.pregel.requests import Ask, Emit, History, Load, Next, RunOne, Save, SaveWrites, Start
+from ckpt_viz.pregel.requests import (
+    Ask,
+    Emit,
+    History,
+    Load,
+    Next,
+    RunOne,
+    Save,
+    SaveWrites,
+    Start,
+    Told,
+)
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.workers import Workers
@@ -28,8 +39,17 @@ class Chunk:
         self.value = value
 
 
+def counts(item: Any) -> int:
+    """How an item changes the number of tasks that are still to end."""
+    if item.__class__ is Told:
+        return -1 if item.ended else 1
+    return -1 if item.__class__ is Task else 0
+
+
 class _Sync:
     """Answers requests in the calling thread."""
+
+    awaits = False
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -37,6 +57,8 @@ class _Sync:
         self.workers: Workers | None = None
         self.done: SimpleQueue[Any] = SimpleQueue()
         self.left = 0
+        self.crew: Any = None
+        run.driver = self
         run.post = lambda chunk: self.done.put(Chunk(chunk))
         self.table: dict[type, Any] = {
             Load: lambda r: saver.get_tuple(r.config),
@@ -65,13 +87,22 @@ class _Sync:
 
         ``cancel``: what no thread has begun never runs; what runs is waited for, its writes kept.
         """
-        if request.cancel and self.workers is not None:
-            self.left -= self.workers.drop()
+        if request.cancel:
+            if self.workers is not None:
+                self.left -= self.workers.drop()
+            if self.crew is not None:
+                self.crew.drop()
         if not self.left and self.done.empty():
             return None
         item = self.done.get()
-        self.left -= item.__class__ is Task
+        self.left += counts(item)
         return item
+
+    def begin(self, task: Task, crew: Any) -> Any:
+        """Run a task that a node called, beside it; its future. ``crew`` makes what runs it."""
+        if self.crew is None:
+            self.crew = crew(self)
+        return self.crew.begin(task)
 
     def leave(self) -> None:
         """The caller reads no further: what runs is waited for, and what is finished is stored."""
@@ -81,6 +112,8 @@ class _Sync:
             self.table[request.__class__](request)
 
     def close(self) -> None:
+        if self.crew is not None:
+            self.crew.close()
         if self.workers is not None:
             self.workers.drop()
             self.workers.close(wait=True)

@@ -37,8 +37,8 @@ def _call(run: Run, task: Task) -> None:
     node = task.node
     if node.is_async:
         raise TypeError(
-            f"Node {node.name!r} is async only: run the graph with `await graph.ainvoke(…)` or "
-            "`astream`. No synchronous function provided to it."
+            f'No synchronous function provided to "{node.name}".\nEither initialize with a '
+            "synchronous function or invoke via the async API (ainvoke, astream, etc.)"
         )
     own = TaskScope(task, run)
     enter(own)

@@ -11,7 +11,7 @@ from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.begin import begin_steps
 from ckpt_viz.pregel.pending import hand_back
-from ckpt_viz.pregel.requests import Next, RunOne, Start
+from ckpt_viz.pregel.requests import Next, RunOne, Start, Told
 from ckpt_viz.pregel.run import Run, Script, is_signal
 from ckpt_viz.pregel.task import Task
 
@@ -61,11 +61,12 @@ def _loop(run: Run, replaying: bool) -> Script:
         if not (yield from _execute(run, tasks)):
             yield from _stop_waiting(run, tasks)
             return
-        updated = apply_writes(live, tasks, run.next_version)
-        step = run.step
+        ran = [*tasks, *run.children] if run.children else tasks
+        updated = apply_writes(live, ran, run.next_version)
+        step, run.children = run.step, []
         if (request := run.save("loop")) is not None:
             yield request
-        ran, tasks = tasks, prepare_next_tasks(live, run.step)
+        tasks = prepare_next_tasks(live, run.step)
         if run.listened:
             if not tasks:
                 yield from run.flush()
@@ -121,20 +122,34 @@ def _show_break(run: Run) -> Script:
 
 def _show_started(run: Run, tasks: Sequence[Task]) -> Script:
     if run.tasks:
-        config = run.settings.config
-        metadata = dict(config.get("metadata") or {})
-        if config.get("tags"):
-            metadata["tags"] = config["tags"]
         for task in tasks:
-            if not task.node.hidden:
-                payload = events.task_started(task, metadata)
-                yield from run.show_both("tasks", "task", run.step, payload)
+            yield from _show_start(run, task)
     if run.updates and run.pending:
         keys = run.keys
         for task in tasks:
             if task.outcome == "done" and not task.node.hidden:
                 shown = {task.name: events.shown_writes(task.writes, keys)}
                 yield run.show("updates", {**shown, "__metadata__": {"cached": True}})
+
+
+def _show_start(run: Run, task: Task) -> Script:
+    config = run.settings.config
+    metadata = dict(config.get("metadata") or {})
+    if config.get("tags"):
+        metadata["tags"] = config["tags"]
+    if not task.node.hidden:
+        payload = events.task_started(task, metadata)
+        yield from run.show_both("tasks", "task", run.step, payload)
+
+
+def _show_called(run: Run, told: Told) -> Script:
+    """What is told of a task that a node called; its questions are shown as its caller's."""
+    task = told.task
+    if not told.ended:
+        if run.tasks:
+            yield from _show_start(run, task)
+    elif task.outcome in ("done", "error") and not task.cached and not is_signal(task):
+        yield from run.show_end(task, run.step)
 
 
 def _execute(run: Run, tasks: Sequence[Task]) -> Script:
@@ -164,17 +179,37 @@ def _execute(run: Run, tasks: Sequence[Task]) -> Script:
 
 def _by_itself(run: Run, task: Task) -> Script:
     """A sole task runs here; what it tells is held back until its step is saved."""
-    if run.customs:
-        yield Start((task,))
-        while (yield Next()) is not None:
-            pass
-    else:
-        yield RunOne(task)
+    live = run.customs or (run.listened and task.node.calls)
+    yield Start((task,)) if live else RunOne(task)
+    if (live or run.children) and (yield from _with_children(run, task)):
+        return
     if (request := run.ended(task)) is not None:
         yield request
     if task.outcome == "done":
         run.alone = task
     elif run.listened and not is_signal(task):
+        yield from run.show_end(task, run.step)
+
+
+def _with_children(run: Run, task: Task) -> Script:
+    """Follow a sole task and those that it called; True if it has been told before one of them."""
+    running, told = 0, False
+    while (item := (yield Next(told and task.outcome == "error"))) is not None:
+        if item.__class__ is Told:
+            running += -1 if item.ended else 1
+            if not (told and task.outcome == "error"):
+                yield from _show_called(run, item)
+        elif item is task and running:
+            told = True
+            yield from _settle(run, task)
+    return told
+
+
+def _settle(run: Run, task: Task) -> Script:
+    """Save and show what an ended task left."""
+    if (request := run.ended(task)) is not None:
+        yield request
+    if run.listened and not is_signal(task):
         yield from run.show_end(task, run.step)
 
 
@@ -186,10 +221,10 @@ def _side_by_side(run: Run, todo: Sequence[Task]) -> Script:
     yield Start(todo)
     failed = False
     while (task := (yield Next(failed))) is not None:
-        if (request := run.ended(task)) is not None:
-            yield request
-        if run.listened and not is_signal(task):
-            yield from run.show_end(task, run.step)
+        if task.__class__ is Told:
+            yield from _show_called(run, task)
+            continue
+        yield from _settle(run, task)
         failed = failed or task.outcome == "error"
 
 

@@ -20,6 +20,7 @@ class Node:
     ``write(output)`` gives the writes of an output; ``route(read)`` those of the routers after it,
     where ``read()`` is a fresh view of the state with the node's own writes applied. A ``single``
     node gets the bare value of the one channel that it reads, and waits while that is empty.
+    ``calls`` tells that its code is known to call tasks.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Node:
     async_router: bool = False
     func: Any = None
     single: bool = False
+    calls: bool = False
     tags: tuple[str, ...] = ()
     consumable: tuple[str, ...] = ()
     id_parts: tuple[bytes, bytes] = field(init=False)

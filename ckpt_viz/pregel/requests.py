@@ -68,6 +68,16 @@ class Next:
         self.cancel = cancel
 
 
+class Told:
+    """No request, but an answer to `Next`: a task that a node called has begun or ended."""
+
+    __slots__ = ("ended", "task")
+
+    def __init__(self, task: Task, ended: bool) -> None:
+        self.task = task
+        self.ended = ended
+
+
 class Emit:
     """Hand one stream chunk to the caller."""
 

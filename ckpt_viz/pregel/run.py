@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from ckpt_viz.constants import ERROR, INTERRUPT, NO_WRITES, TASKS
+from ckpt_viz.constants import ERROR, INTERRUPT, NO_WRITES, RETURN, TASKS
 from ckpt_viz.errors import GraphBubbleUp
 from ckpt_viz.ids import stamp
 from ckpt_viz.pregel import events
@@ -54,9 +54,11 @@ class Run:
         "answers",
         "base",
         "checkpoints",
+        "children",
         "customs",
         "deferred",
         "deferring",
+        "driver",
         "here",
         "identified",
         "interrupts",
@@ -108,6 +110,8 @@ class Run:
         self.keys = settings.keys if settings.keys is not None else program.stream_channels
         self.post: Any = None
         self.trace: Trace | None = None
+        self.driver: Any = None
+        self.children: list[Task] = []
         modes = settings.modes
         self.values = "values" in modes
         self.updates = "updates" in modes
@@ -292,12 +296,13 @@ class Run:
         """The events that tell that a task of a step has ended."""
         if task.node.hidden:
             return
+        keys = self.keys if task.caller is None else RETURN
         if task.outcome == "done" and self.updates:
-            yield self.show("updates", {task.name: events.shown_writes(task.writes, self.keys)})
+            yield self.show("updates", {task.name: events.shown_writes(task.writes, keys)})
         elif task.outcome == "interrupt":
             yield from self._show_interrupt(task)
         if self.tasks:
-            payload = events.task_ended(task, self.keys)
+            payload = events.task_ended(task, keys)
             yield from self.show_both("tasks", "task_result", step, payload)
 
     def _show_interrupt(self, task: Task) -> Script:

@@ -14,13 +14,16 @@ class Task:
 
     ``outcome`` is "" while nothing is known, then "done", "error" or "interrupt". ``special``
     holds the writes that steer the engine (RESUME, INTERRUPT, ERROR), ``writes`` those that go to
-    channels. ``resumes`` are the answers that the task has had so far.
+    channels. ``resumes`` are the answers that the task has had so far. ``caller`` is the task
+    whose code called this one, ``calls`` how many it has called itself.
     """
 
     __slots__ = (
         "_id",
         "base",
         "cached",
+        "caller",
+        "calls",
         "error",
         "input",
         "interrupts",
@@ -52,6 +55,8 @@ class Task:
         self.error: Any = None  # the exception, or what a pending write tells of it
         self.outcome = ""
         self.cached = False
+        self.caller: Task | None = None
+        self.calls = 0
         self._id: str | None = None
 
     @property
@@ -59,18 +64,24 @@ class Task:
         """The same for the same checkpoint, so pending writes find their task again."""
         if self._id is None:
             base = id_bytes(self.base or "")
+            name, step = self.name, self.step
             if self.path[0] == PULL:
                 head, tail = self.node.id_parts
-                self._id = hash_uuid(b"%b%b%d%b" % (base, head, self.step, tail))
+                self._id = hash_uuid(b"%b%b%d%b" % (base, head, step, tail))
+            elif self.caller is None:
+                kind, index, *_ = self.path
+                self._id = hash_uuid(base + f"{name}{step}{name}{kind}{index}".encode())
             else:
-                name, (kind, index, *_) = self.name, self.path
-                self._id = hash_uuid(base + f"{name}{self.step}{name}{kind}{index}".encode())
+                kind, above, index, _ = self.path
+                text = f"{self.caller.ns}|{name}{step}{name}{kind}{path_text(above)}{index}"
+                self._id = hash_uuid(base + text.encode())
         return self._id
 
     @property
     def ns(self) -> str:
         """The namespace that a graph run inside this task would use."""
-        return f"{self.name}:{self.id}"
+        own = f"{self.name}:{self.id}"
+        return own if self.caller is None else f"{self.caller.ns}|{own}"
 
     @property
     def path_text(self) -> str:
@@ -81,11 +92,19 @@ class Task:
 
 
 def path_text(path: tuple[Any, ...]) -> str:
-    """A path as text that sorts as the path does.
+    """A path as text that sorts as the path does. A called task's path has its caller's in it.
 
     >>> path_text((PULL, "a"))
     '~__pregel_pull, a'
     >>> path_text((PUSH, 3, False))
     '~__pregel_push, 0000000003, 0000000000'
+    >>> path_text((PUSH, (PULL, "a"), 0, True))
+    '~__pregel_push, ~__pregel_pull, a, 0000000000, 0000000001'
     """
-    return "~" + ", ".join(f"{p:010d}" if isinstance(p, int) else str(p) for p in path)
+    return "~" + ", ".join(_part(p) for p in path)
+
+
+def _part(part: Any) -> str:
+    if isinstance(part, tuple):
+        return path_text(part)
+    return f"{part:010d}" if isinstance(part, int) else str(part)

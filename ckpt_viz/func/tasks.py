@@ -1,0 +1,98 @@
+"""`task`: a function whose calls are steps of a run, saved as they finish."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ckpt_viz.constants import PUSH, RETURN
+from ckpt_viz.pregel.callables import callable_of, injectable
+from ckpt_viz.pregel.calls import call
+from ckpt_viz.pregel.program import Node, Write
+from ckpt_viz.types import RetryPolicy
+
+
+class TaskFunction:
+    """A function decorated by `task`. Calling it starts a task and gives a future."""
+
+    def __init__(
+        self, func: Callable[..., Any], name: str | None, retry: Any, cache: Any, timeout: Any
+    ) -> None:
+        plain = func
+        while isinstance(plain, functools.partial):
+            plain = plain.func
+        functools.update_wrapper(self, plain)
+        self.func = func
+        own: str = name or getattr(plain, "__name__", type(plain).__name__)
+        self.__name__ = own
+        self.retry_policy = policies(retry)
+        self.cache_policy = cache
+        self.timeout = timeout
+        self._wants = injectable(func)
+        self._signature = inspect.signature(func) if self._wants else None
+        run, is_async = callable_of(func)
+        self.node = Node(
+            own,
+            (PUSH,),
+            (),
+            functools.partial(self._run, run),
+            _returned,
+            self._wants,
+            is_async,
+            func=func,
+        )
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """A method that is a task: its object is its first argument."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Start the task: a future, to be awaited in async code, with ``result()`` elsewhere.
+
+        Raises:
+            RuntimeError: called outside of a run.
+        """
+        return call(self.node, args, kwargs)
+
+    def _run(self, run: Callable[..., Any], value: Any, **given: Any) -> Any:
+        args, kwargs = value
+        if given and self._signature is not None:
+            bound = self._signature.bind_partial(*args, **kwargs).arguments
+            kwargs = {**{k: v for k, v in given.items() if k not in bound}, **kwargs}
+        return run(*args, **kwargs)
+
+
+def _returned(output: Any) -> list[Write]:
+    return [(RETURN, output)]
+
+
+def policies(given: Any) -> tuple[RetryPolicy, ...]:
+    """Retry policies as a tuple, however they were given."""
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, RetryPolicy) else tuple(given)
+
+
+def task(
+    __func_or_none__: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
+    cache_policy: Any = None,
+    timeout: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Make a function a task: ``@task`` or ``@task(name=…, retry_policy=…)``.
+
+    A call inside an entrypoint, a node or another task gives a future. What it returns is saved
+    when it ends, so a resumed run takes the saved result instead of running it again. ``timeout``
+    is in seconds and needs an async function.
+    """
+    retry = kwargs.get("retry", retry_policy)
+
+    def decorate(func: Callable[..., Any]) -> TaskFunction:
+        return TaskFunction(func, name, retry, cache_policy, timeout)
+
+    return decorate if __func_or_none__ is None else decorate(__func_or_none__)
