@@ -25,7 +25,7 @@ class TaskFunction:
             plain = plain.func
         functools.update_wrapper(self, plain)
         self.func = func
-        own: str = name or getattr(plain, "__name__", type(plain).__name__)
+        own = str(name or getattr(plain, "__name__", type(plain).__name__))
         self.__name__ = own
         self.retry_policy = policies(retry)
         self.cache_policy = cache
