@@ -9,6 +9,48 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from ckpt_viz.ids import interrupt_id
+from ckpt_viz.parts import (
+    CheckpointPayload as CheckpointPayload,
+)
+from ckpt_viz.parts import (
+    CheckpointStreamPart as CheckpointStreamPart,
+)
+from ckpt_viz.parts import (
+    CheckpointTask as CheckpointTask,
+)
+from ckpt_viz.parts import (
+    CustomStreamPart as CustomStreamPart,
+)
+from ckpt_viz.parts import (
+    DebugPayload as DebugPayload,
+)
+from ckpt_viz.parts import (
+    DebugStreamPart as DebugStreamPart,
+)
+from ckpt_viz.parts import (
+    GraphOutput as GraphOutput,
+)
+from ckpt_viz.parts import (
+    MessagesStreamPart as MessagesStreamPart,
+)
+from ckpt_viz.parts import (
+    StreamPart as StreamPart,
+)
+from ckpt_viz.parts import (
+    TaskPayload as TaskPayload,
+)
+from ckpt_viz.parts import (
+    TaskResultPayload as TaskResultPayload,
+)
+from ckpt_viz.parts import (
+    TasksStreamPart as TasksStreamPart,
+)
+from ckpt_viz.parts import (
+    UpdatesStreamPart as UpdatesStreamPart,
+)
+from ckpt_viz.parts import (
+    ValuesStreamPart as ValuesStreamPart,
+)
 from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
 
 N = TypeVar("N")

@@ -261,6 +261,7 @@ class StateGraph:
             interrupt_before_nodes=interrupt_before or (),
             interrupt_after_nodes=interrupt_after or (),
             context_schema=self.context_schema,
+            debug=debug,
             **self._wiring(),
         )
 
@@ -358,6 +359,8 @@ class CompiledStateGraph(Pregel):
     def __init__(self, *, builder: StateGraph, **options: Any) -> None:
         super().__init__(auto_validate=False, stream_mode="updates", **options)
         self.builder = builder
+        self.program.coerce_output = coercer(builder.output_schema)
+        self.program.coerce_state = coercer(builder.state_schema)
 
 
 def _one(keys: tuple[str, ...]) -> str | tuple[str, ...]:

@@ -26,6 +26,7 @@ from ckpt_viz.pregel.requests import (
     Told,
 )
 from ckpt_viz.pregel.run import Run, Script
+from ckpt_viz.pregel.streams import SILENT
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.workers import Workers
 
@@ -257,7 +258,8 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
                 await (TaskRun(run, task) if task.node.awaited else own.in_thread(task))
                 await _TURN  # nodes that never suspend must not starve the loop
             elif kind is Emit:
-                yield request.chunk
+                if request.chunk is not SILENT:
+                    yield request.chunk
             elif kind is Next:
                 while (answer := await own.next(request)).__class__ is Chunk:
                     yield answer.value

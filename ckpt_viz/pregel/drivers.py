@@ -26,6 +26,7 @@ from ckpt_viz.pregel.requests import (
     Told,
 )
 from ckpt_viz.pregel.run import Run, Script
+from ckpt_viz.pregel.streams import SILENT
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.workers import Workers
 
@@ -134,7 +135,8 @@ def drive(run: Run, script: Script) -> Iterator[Any]:
             answer, error = None, None
             kind = request.__class__
             if kind is Emit:
-                yield request.chunk
+                if request.chunk is not SILENT:
+                    yield request.chunk
             elif kind is Next:
                 while (answer := own.next(request)).__class__ is Chunk:
                     yield answer.value

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ckpt_viz.constants import INTERRUPT
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import Interrupt
 
@@ -97,10 +96,3 @@ def debug_event(kind: str, step: int, payload: Any) -> dict[str, Any]:
     """A payload in the wrapping of the debug mode."""
     stamp = datetime.now(UTC).isoformat()
     return {"step": step, "timestamp": stamp, "type": kind, "payload": payload}
-
-
-def interrupted_values(values: Any, interrupts: Sequence[Interrupt]) -> Any:
-    """The values of a run that waits, with its questions where values are a dictionary."""
-    if isinstance(values, dict):
-        return {**values, INTERRUPT: tuple(interrupts)}
-    return {INTERRUPT: tuple(interrupts)}

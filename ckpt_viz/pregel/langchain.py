@@ -83,9 +83,18 @@ def inherited() -> Mapping[str, Any] | None:
     return None if current is None else current.config
 
 
-def trace_of(config: Mapping[str, Any], name: str) -> Trace | None:
-    """The trace of a run with this config; None where nobody listens."""
+def trace_of(run: Any, name: str) -> Trace | None:
+    """The trace of a run of the graph with this name; None where nobody listens.
+
+    Raises:
+        ImportError: the messages mode was asked for, and langchain_core is not installed.
+    """
+    config = run.settings.config
     callbacks = config.get("callbacks")
+    if "messages" in run.settings.modes:
+        from ckpt_viz.pregel.messages import MessageHandler  # noqa: PLC0415 - langchain_core
+
+        return Trace(config, name, MessageHandler(run))
     if not callbacks or not getattr(callbacks, "handlers", True):
         return None
     return Trace(config, name)
@@ -97,12 +106,13 @@ class Trace:
     What is told of the run is a script; what is told of a task exists in both colours.
     """
 
-    def __init__(self, config: Mapping[str, Any], name: str) -> None:
+    def __init__(self, config: Mapping[str, Any], name: str, handler: Any = None) -> None:
         from langchain_core.callbacks import manager  # noqa: PLC0415 - an optional dependency
 
         self.managers = manager.CallbackManager, manager.AsyncCallbackManager
         self.config = config
         self.name = config.get("run_name") or name
+        self.handler = handler
         self.root: Any = None
 
     def _manager(self, awaited: bool, callbacks: Any, metadata: Mapping[str, Any]) -> Any:
@@ -117,7 +127,9 @@ class Trace:
 
         def begin(awaited: bool) -> Any:
             config = self.config
-            manager = self._manager(awaited, config["callbacks"], named(config))
+            manager = self._manager(awaited, config.get("callbacks"), named(config))
+            if self.handler is not None:
+                manager.add_handler(self.handler)
             return manager.on_chain_start(None, value, name=self.name, run_id=config.get("run_id"))
 
         self.root = yield Ask(begin)

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Self
 
 from ckpt_viz.channels import BaseChannel
-from ckpt_viz.constants import INTERRUPT
 from ckpt_viz.pregel.begin import shown_keys
 from ckpt_viz.pregel.drivers import drive, finish
 from ckpt_viz.pregel.edit import update_steps
@@ -27,6 +26,7 @@ from ckpt_viz.pregel.settings import (
     settings_of,
     thread_of,
 )
+from ckpt_viz.pregel.streams import result_of_run
 from ckpt_viz.pregel.workers import Workers
 from ckpt_viz.types import StateSnapshot, StateUpdate
 
@@ -157,6 +157,9 @@ class Pregel:
     # running -----------------------------------------------------------------------------------
 
     def _run(self, config: Any, modes: Any, options: dict[str, Any]) -> Run:
+        modes = self.stream_mode if modes is None else modes
+        if self.debug:
+            options = {**options, "debug": True}
         defaults = Defaults(
             self.interrupt_before_nodes,
             self.interrupt_after_nodes,
@@ -167,7 +170,7 @@ class Pregel:
         settings = settings_of(merge_config(self.config, config), modes, options, defaults)
         saver = settings.config["configurable"].get("__pregel_checkpointer", self.checkpointer)
         run = Run(self.program, saver, self.store, settings)
-        run.trace = trace_of(settings.config, self.name)
+        run.trace = trace_of(run, self.name)
         return run
 
     def _begin(self, run: Run) -> None:
@@ -192,12 +195,13 @@ class Pregel:
         stream_mode: Any = None,
         **options: Any,
     ) -> Iterator[Any]:
-        """Run, yielding chunks of the asked modes: payloads for one, ``(mode, payload)`` for many.
+        """Run, yielding chunks: payloads of one mode, ``(mode, payload)`` of a list of modes.
 
-        Options: ``durability``, ``interrupt_before``, ``interrupt_after``, ``context``,
-        ``subgraphs``.
+        With ``version="v2"`` a chunk is a dictionary with ``type``, ``ns`` and ``data``. Other
+        options: ``output_keys``, ``print_mode``, ``durability``, ``interrupt_before``,
+        ``interrupt_after``, ``context``, ``subgraphs``, ``debug``.
         """
-        run = self._run(config, stream_mode or self.stream_mode, options)
+        run = self._run(config, stream_mode, options)
         self._begin(run)
         try:
             yield from drive(run, run_steps(run, input))
@@ -213,7 +217,7 @@ class Pregel:
         **options: Any,
     ) -> AsyncIterator[Any]:
         """Like `stream`, awaiting. Close it with ``aclosing`` when you leave it early."""
-        run = self._run(config, stream_mode or self.stream_mode, options)
+        run = self._run(config, stream_mode, options)
         self._begin(run)
         try:
             async with aclosing(_async().adrive(run, run_steps(run, input))) as chunks:
@@ -232,8 +236,8 @@ class Pregel:
     ) -> Any:
         """Run to the end, to a question or to a break point; the final values.
 
-        Open questions are in the result's ``__interrupt__``. With another ``stream_mode`` the
-        result is the list of chunks.
+        Open questions are in the result's ``__interrupt__``, or with ``version="v2"`` in the
+        `GraphOutput`. With another ``stream_mode`` the result is the list of chunks.
         """
         if stream_mode != "values":
             options.setdefault("output_keys", self.output_channels)
@@ -430,15 +434,16 @@ def _async() -> Any:
 
 
 def _result(run: Run) -> Any:
-    if not run.interrupts:
-        return run.output
-    values = run.output if isinstance(run.output, dict) else {}
-    return {**values, INTERRUPT: list(run.interrupts)}
+    typed = run.settings.form.typed
+    return result_of_run(typed, run.output, run.interrupts, run.coerce_output)
 
 
 def _spread(config: Any, count: int) -> list[Any]:
     if isinstance(config, list):
         if len(config) != count:
-            raise ValueError(f"{count} inputs, but {len(config)} configs.")
+            raise ValueError(
+                f"config must be a list of the same length as inputs, but got {len(config)} "
+                f"configs for {count} inputs"
+            )
         return config
     return [config] * count

@@ -8,6 +8,7 @@ from typing import Any
 
 from ckpt_viz.channels import BaseChannel, UntrackedValue
 from ckpt_viz.constants import PULL, ROOT
+from ckpt_viz.pregel.streams import Mapper
 
 Write = tuple[str, Any]
 """A channel's name and a value for it."""
@@ -58,6 +59,8 @@ class Program:
 
     ``momentary``: the result is what the run last showed of the output channels, which need not
     hold it to the end; a state graph's channels do.
+    ``coerce_output`` and ``coerce_state`` make instances of the schemas' classes, where they are
+    classes.
     """
 
     nodes: dict[str, Node]
@@ -66,6 +69,8 @@ class Program:
     output_channels: str | tuple[str, ...]
     stream_channels: str | tuple[str, ...]
     momentary: bool = False
+    coerce_output: Mapper = None
+    coerce_state: Mapper = None
     triggered: dict[str, tuple[str, ...]] = field(init=False)
     late: tuple[str, ...] = field(init=False)
     untracked: frozenset[str] = field(init=False)

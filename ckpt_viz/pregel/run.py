@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from ckpt_viz.constants import ERROR, INTERRUPT, NO_WRITES, RETURN, TASKS
+from ckpt_viz.constants import ERROR, INTERRUPT, NO_WRITES, RETURN, TAG_HIDDEN, TASKS
 from ckpt_viz.errors import GraphBubbleUp
 from ckpt_viz.ids import stamp
 from ckpt_viz.pregel import events
@@ -17,6 +17,7 @@ from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.requests import Emit, Save, SaveWrites
 from ckpt_viz.pregel.scope import Answers
 from ckpt_viz.pregel.settings import Settings, place, user_metadata
+from ckpt_viz.pregel.streams import SILENT, Mapper, mapped
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import Send
 
@@ -55,6 +56,8 @@ class Run:
         "base",
         "checkpoints",
         "children",
+        "coerce_output",
+        "coerce_state",
         "customs",
         "deferred",
         "deferring",
@@ -114,11 +117,15 @@ class Run:
         self.children: list[Task] = []
         modes = settings.modes
         self.values = "values" in modes
-        self.updates = "updates" in modes
-        self.tasks = "tasks" in modes or "debug" in modes
+        hidden = TAG_HIDDEN in (settings.config.get("tags") or ())
+        self.updates = "updates" in modes and not hidden
+        self.tasks = ("tasks" in modes or "debug" in modes) and not hidden
         self.checkpoints = "checkpoints" in modes or "debug" in modes
         self.listened = bool(modes) or program.momentary
-        self.customs = "custom" in modes
+        self.customs = "custom" in modes or "messages" in modes
+        typed = settings.form.typed
+        self.coerce_output: Mapper = program.coerce_output if typed else None
+        self.coerce_state: Mapper = program.coerce_state if typed else None
         self.identified = saver is not None or self.tasks or self.checkpoints
         self.partial = bool(getattr(saver, "partial_values", False))
         self.deferring = settings.durability == "exit"
@@ -153,19 +160,20 @@ class Run:
 
     def writer(self, chunk: Any) -> None:
         """Put a chunk into the custom stream, if somebody listens."""
-        if self.post is not None and "custom" in self.settings.modes:
-            self.post(self.shape("custom", chunk))
+        if "custom" in self.settings.modes:
+            self.tell((), "custom", chunk)
 
-    def shape(self, mode: str, payload: Any) -> Any:
-        """A chunk as the caller asked for it."""
-        settings = self.settings
-        if settings.many:
-            return ((), mode, payload) if settings.subgraphs else (mode, payload)
-        return ((), payload) if settings.subgraphs else payload
+    def tell(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
+        """Hand a chunk to the caller now, from within a task."""
+        chunk = self.settings.form.chunk(ns, mode, payload)
+        if self.post is not None and chunk is not SILENT:
+            self.post(chunk)
 
-    def show(self, mode: str, payload: Any) -> Emit:
+    def show(self, mode: str, payload: Any, interrupts: Sequence[Any] = ()) -> Emit:
         """The request that hands a chunk to the caller."""
-        return Emit(self.shape(mode, payload))
+        if mode == "values":
+            payload = mapped(payload, self.coerce_output)
+        return Emit(self.settings.form.chunk((), mode, payload, interrupts))
 
     def show_both(self, mode: str, kind: str, step: int, payload: Any) -> Script:
         """A task or checkpoint event, in its own mode and in the debug mode."""
@@ -183,13 +191,14 @@ class Run:
         def at(id_: str | None) -> dict[str, Any] | None:
             return {"configurable": {**base, "checkpoint_id": id_}} if id_ else None
 
+        values = self.live.read(self.program.stream_channels)
         payload = {
             "config": at(self.live.id),
             "parent_config": at(self.parent),
-            "values": self.live.read(self.program.stream_channels),
+            "values": mapped(values, self.coerce_state) if values else values,
             "metadata": {k: v for k, v in self.metadata.items() if k not in self.user},
             "next": [t.name for t in tasks],
-            "tasks": [events.known_task(t, self.keys) for t in tasks],
+            "tasks": [events.known_task(t, self.program.stream_channels) for t in tasks],
         }
         yield from self.show_both("checkpoints", "checkpoint", self.metadata["step"], payload)
 
@@ -302,7 +311,8 @@ class Run:
         elif task.outcome == "interrupt":
             yield from self._show_interrupt(task)
         if self.tasks:
-            payload = events.task_ended(task, keys)
+            told = self.program.stream_channels if task.caller is None else RETURN
+            payload = events.task_ended(task, told)
             yield from self.show_both("tasks", "task_result", step, payload)
 
     def _show_interrupt(self, task: Task) -> Script:
@@ -310,5 +320,4 @@ class Run:
             if self.updates:
                 yield self.show("updates", {"__interrupt__": (one,)})
             if self.values:
-                values = self.live.read(self.keys)
-                yield self.show("values", events.interrupted_values(values, (one,)))
+                yield self.show("values", self.live.read(self.keys), (one,))

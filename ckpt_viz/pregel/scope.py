@@ -95,12 +95,12 @@ class TaskScope:
             found["configurable"] = {**base["configurable"], "checkpoint_ns": task.ns}
             found["metadata"] = {
                 **named(base),
-                **(task.node.metadata or {}),
                 "langgraph_step": task.step,
                 "langgraph_node": task.name,
                 "langgraph_triggers": task.triggers,
                 "langgraph_path": task.path,
                 "langgraph_checkpoint_ns": task.ns,
+                **(task.node.metadata or {}),
             }
             self._config = found
         return self._config

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ckpt_viz.errors import MissingThreadIdError
+from ckpt_viz.pregel.streams import Form, form_of
+from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
 
 DEFAULT_RECURSION_LIMIT = 10_007
-MODES = frozenset({"values", "updates", "checkpoints", "tasks", "debug", "custom"})
 _DURABILITY = ("sync", "async", "exit")
 _OPTIONS = frozenset(
     {
@@ -20,6 +22,9 @@ _OPTIONS = frozenset(
         "subgraphs",
         "output_keys",
         "version",
+        "print_mode",
+        "debug",
+        "checkpoint_during",
     }
 )
 _OURS = frozenset(
@@ -33,13 +38,12 @@ class Settings:
 
     config: dict[str, Any]
     modes: frozenset[str]
-    many: bool
+    form: Form
     durability: str
     before: tuple[str, ...] | str
     after: tuple[str, ...] | str
     limit: int
     context: Any = None
-    subgraphs: bool = False
     keys: Any = None
 
 
@@ -59,40 +63,49 @@ def settings_of(
 ) -> Settings:
     """The settings of a call, checked.
 
+    A keyword that means nothing here is told by a warning.
+
     Raises:
-        TypeError: a keyword that means nothing here. ValueError: a value that is not allowed.
+        ValueError: a value that is not allowed.
     """
-    if "checkpoint_during" in options:  # the older word for the same choice
-        during = options["checkpoint_during"]
-        options = {k: v for k, v in options.items() if k != "checkpoint_during"}
-        options.setdefault("durability", "exit" if during is False else None)
-    unknown = sorted(set(options) - _OPTIONS)
-    if unknown:
-        raise TypeError(f"Unknown keyword {unknown}; the keywords are {sorted(_OPTIONS)}.")
-    if options.get("version", "v1") != "v1":
-        raise ValueError("version='v2' is not supported yet: leave it out for the v1 shape.")
-    modes = "updates" if modes is None else modes
-    listed = [modes] if isinstance(modes, str) else list(modes)
-    if wrong := [m for m in listed if m not in MODES]:
-        raise ValueError(f"Unknown stream mode {wrong}; the modes are {sorted(MODES)}.")
+    if unknown := sorted(set(options) - _OPTIONS):
+        text = f"Keyword {unknown} means nothing here; the keywords are {sorted(_OPTIONS)}."
+        warnings.warn(text, stacklevel=4)
+    form = form_of(modes, options)
     limit = config.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
     if limit < 1:
         raise ValueError("recursion_limit must be at least 1")
-    durability = options.get("durability") or "async"
-    if durability not in _DURABILITY:
-        raise ValueError(f"durability is one of {_DURABILITY}, not {durability!r}.")
     return Settings(
         config,
-        frozenset(listed),
-        not isinstance(modes, str) and modes != (),
-        durability,
+        form.shown | form.printed,
+        form,
+        _durability(options),
         names(options.get("interrupt_before") or defaults.before),
         names(options.get("interrupt_after") or defaults.after),
         limit,
         _context(options.get("context"), defaults.context_schema),
-        bool(options.get("subgraphs")),
-        _keys(options.get("output_keys"), listed, defaults),
+        _keys(options.get("output_keys"), modes != (), defaults),
     )
+
+
+def _durability(options: Mapping[str, Any]) -> str:
+    asked = options.get("durability")
+    during = options.get("checkpoint_during")  # the older word for the same choice
+    if during is not None:
+        text = "`checkpoint_during` is deprecated and will be removed. "
+        text += "Please use `durability` instead."
+        warnings.warn(LangGraphDeprecatedSinceV10(text), stacklevel=6)
+        if asked is not None:
+            raise ValueError(
+                "Cannot use both `checkpoint_during` and `durability` parameters. Please use "
+                "`durability` instead."
+            )
+        asked = "async" if during else "exit"
+    if asked is None:
+        return "async"
+    if asked not in _DURABILITY:
+        raise ValueError(f"durability is one of {_DURABILITY}, not {asked!r}.")
+    return str(asked)
 
 
 def _context(given: Any, schema: Any) -> Any:
@@ -101,13 +114,13 @@ def _context(given: Any, schema: Any) -> Any:
     return schema(**given) if structured and isinstance(given, dict) else given
 
 
-def _keys(asked: Any, modes: Sequence[str], defaults: Defaults) -> Any:
+def _keys(asked: Any, streamed: bool, defaults: Defaults) -> Any:
     """The channels that values and updates show: all of them in a stream, else the output."""
     if asked is None:
-        return None if modes else defaults.output_channels
+        return None if streamed else defaults.output_channels
     listed = [asked] if isinstance(asked, str) else list(asked)
     if unknown := [k for k in listed if k not in defaults.channels]:
-        raise ValueError(f"output_keys names unknown channels {unknown}.")
+        raise ValueError(f"Key {unknown[0]} not in channels: output_keys names what to show.")
     return asked if isinstance(asked, str) else tuple(listed)
 
 
