@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import threading
 import time
@@ -10,14 +11,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz.explorer.panels import Json, checkpoint_json, compare
+from ckpt_viz.explorer.panels import Json, checkpoint_json, compare, without
 from ckpt_viz.explorer.session import Session, error_json
 from ckpt_viz.timeline.blame import blame
 from ckpt_viz.timeline.paths import follow
 from ckpt_viz.timeline.preview import Previewer, clean, mark
 from ckpt_viz.timeline.records import ForkPreview
+from ckpt_viz.timeline.search import search
+from ckpt_viz.timeline.watch import Point, watch
 
 PREVIEW_SECONDS = 2.0
+SEARCH_SECONDS = 0.15
 Handler = Callable[[Session, Json], Json]
 
 
@@ -115,6 +119,31 @@ def _blame(session: Session, request: Json) -> Json:
         "step": found.step,
         "task": found.task,
     }
+
+
+def _search(session: Session, request: Json) -> Json:
+    after = request.get("after")
+    found = search(
+        session.timeline,
+        _need(request, "query"),
+        after if isinstance(after, str) else None,
+        SEARCH_SECONDS,
+        lambda values: without(values, session.redact),
+    )
+    return {"ids": list(found.ids), "after": found.after}
+
+
+def _watch(session: Session, request: Json) -> Json:
+    points = watch(
+        session.timeline, _need(request, "checkpoint"), _need(request, "path"), session.redact
+    )
+    return {"points": [_point_json(p) for p in points]}
+
+
+def _point_json(point: Point) -> list[Any]:
+    number = point.number if point.number is not None and math.isfinite(point.number) else None
+    text = None if point.text is None else clean(point.text)
+    return [point.id, text, number, point.changed]
 
 
 def _within(seconds: float, do: Callable[[], ForkPreview]) -> ForkPreview:
@@ -258,6 +287,8 @@ HANDLERS: dict[str, Handler] = {
     "value": _value,
     "diff": _diff,
     "blame": _blame,
+    "search": _search,
+    "watch": _watch,
     "preview": _preview,
     "fork": _fork,
     "replay": _replay,

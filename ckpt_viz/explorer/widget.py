@@ -26,6 +26,8 @@ from ckpt_viz.timeline.blame import Blame, blame
 from ckpt_viz.timeline.diff import Diff
 from ckpt_viz.timeline.open import open_timeline
 from ckpt_viz.timeline.paths import parse
+from ckpt_viz.timeline.search import search
+from ckpt_viz.timeline.watch import Point, watch
 
 THEMES = ("auto", "light", "dark")
 
@@ -262,6 +264,22 @@ class Explorer(anywidget.AnyWidget):
             PathError: the text is no path. LookupError: there is no such value.
         """
         return blame(self.timeline, self._base(), parse(path).steps)
+
+    def search(self, query: str) -> list[Selection]:
+        """The checkpoints that a query means, newest first: `node:tool messages~"refund" error`.
+
+        Raises:
+            QueryError: the query cannot be understood; the text says where.
+        """
+        return [Selection(self.timeline, id_) for id_ in search(self.timeline, query).ids]
+
+    def watch(self, path: str) -> tuple[Point, ...]:
+        """A path's value at each step of the selected branch up to here, oldest first.
+
+        Raises:
+            PathError: the text is no path.
+        """
+        return watch(self.timeline, self._base(), path)
 
     def refresh(self) -> Explorer:
         """Reads what is new now."""

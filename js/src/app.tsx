@@ -1,10 +1,10 @@
 import { useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Banners } from "./bar";
+import { useHits } from "./find";
 import { Inspector } from "./inspector";
 import { Nothing, RUN_NEWS, Skeleton, Splitter, Threads } from "./places";
 import { themeOf, useRoot } from "./root";
-import { searchRows } from "./search";
 import type { Store } from "./store";
 import { TimeBar } from "./timebar";
 import { Toolbar } from "./toolbar";
@@ -12,15 +12,15 @@ import { Tree } from "./tree";
 import type { Model } from "./types";
 import { ErrorBox } from "./ui";
 import { View } from "./view";
+import { WatchStrip } from "./watch";
 
 export function App({ model, store, root }: { model: Model; store: Store; root: HTMLElement }) {
   const view = useMemo(() => new View(store, root, themeOf(model)), []);
   const narrow = useRoot(root, model, store.hello.value, view.theme.value, () => view.tree?.readTheme());
   view.narrow.value = narrow;
   const version = store.version.value;
-  const query = view.query.value;
   const branches = useMemo(() => store.branches(), [version]);
-  const hits = useMemo(() => searchRows(store.rows, query), [query, version]);
+  const found = useHits(store, view.query.value);
   const selected = store.selected.value;
   const tip = view.tip.value;
   const path = useMemo(() => view.path, [selected, tip, version]);
@@ -29,13 +29,20 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
   useNews(view);
   return (
     <>
-      <Toolbar view={view} branches={branches} hits={hits} />
+      <Toolbar view={view} branches={branches} found={found} />
       <Banners store={store} error={view.error.value} onDismiss={() => view.dismiss()} />
       <div class="ckv-main" style={{ "--ckv-split": `${view.split.value}%` }}>
-        <TreePane view={view} hits={hits} slow={slow} />
+        <TreePane view={view} hits={found.hits} slow={slow} />
         {!narrow && <Splitter value={view.split} host={root} />}
         <Inspector view={view} branches={branches} slow={slow} />
       </div>
+      <WatchStrip
+        store={store}
+        watches={view.watches}
+        tip={store.rows[path.at(-1) ?? -1]?.unfinished?.parent ?? store.rows[path.at(-1) ?? -1]?.id ?? null}
+        onGo={(id) => store.select(id)}
+        onClose={(watch) => view.unpin(watch)}
+      />
       <TimeBar
         store={store}
         path={path}

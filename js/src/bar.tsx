@@ -1,3 +1,4 @@
+import type { Hits } from "./find";
 import { safe } from "./format";
 import type { Branch, Store } from "./store";
 import type { KernelError } from "./transport";
@@ -70,18 +71,21 @@ export function Selects(props: {
 export function SearchBox(props: {
   input: { current: HTMLInputElement | null };
   query: string;
-  hits: Set<number> | null;
+  found: Hits;
   onQuery: (text: string) => void;
   onGo: (back: boolean) => void;
   onLeave: () => void;
 }) {
+  const { hits, problem, searching } = props.found;
   return (
     <span class="ckv-search">
       <input
         ref={props.input}
         type="search"
         aria-label="Search checkpoints"
-        placeholder="Search"
+        placeholder="Search, or node:plan messages~text"
+        aria-invalid={problem ? "true" : undefined}
+        aria-description={problem ?? undefined}
         spellcheck={false}
         value={props.query}
         onInput={(event) => props.onQuery(event.currentTarget.value)}
@@ -95,9 +99,13 @@ export function SearchBox(props: {
           event.preventDefault();
         }}
       />
-      {props.hits && (
-        <span class="ckv-hits" role="status">
-          {props.hits.size === 0 ? "nothing" : props.hits.size}
+      {hits && (
+        <span class={`ckv-hits${problem ? " ckv-bad" : ""}`} role="status" title={problem ?? undefined}>
+          {problem
+            ? "not understood"
+            : hits.size === 0 && !searching
+              ? "nothing"
+              : `${hits.size}${searching ? "…" : ""}`}
         </span>
       )}
     </span>

@@ -26,19 +26,24 @@ export function useBlame(store: Store | null, id: string, entry: Entry) {
   return { found, error, able, ask };
 }
 
-/** The button beside a value; `b` presses it from anywhere in the value's line. */
-export function WhoButton({ entry, open, onPress }: { entry: Entry; open: boolean; onPress: () => void }) {
+/** The buttons beside a value; `b` and `p` press them from anywhere in the value's line. */
+export function ValueButtons({ entry, open, onPress }: { entry: Entry; open: boolean; onPress: () => void }) {
   return (
-    <button
-      type="button"
-      class="ckv-who"
-      aria-label={`Who wrote ${safe(entry.k)}?`}
-      aria-expanded={open}
-      title="Who wrote this? (b)"
-      onClick={onPress}
-    >
-      who?
-    </button>
+    <span class="ckv-valuebtns">
+      <button type="button" class="ckv-who ckv-pin" aria-label={`Watch ${safe(entry.k)}`} title="Watch this path (p)">
+        pin
+      </button>
+      <button
+        type="button"
+        class="ckv-who"
+        aria-label={`Who wrote ${safe(entry.k)}?`}
+        aria-expanded={open}
+        title="Who wrote this? (b)"
+        onClick={onPress}
+      >
+        who?
+      </button>
+    </span>
   );
 }
 
@@ -62,9 +67,21 @@ export function BlameLine(props: { store: Store; found: BlameAnswer | null; erro
   );
 }
 
-/** `b` on a focused value asks who wrote it. */
-export function onBlameKey(event: KeyboardEvent): void {
-  if (event.key !== "b" || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  const line = (event.target as HTMLElement).closest(".ckv-kv, .ckv-msgline");
-  line?.querySelector<HTMLElement>(".ckv-who")?.click();
+/** A press on one of the panel's pin buttons. */
+export function onValueClick(event: MouseEvent, onPin: (path: string) => void): void {
+  const target = event.target as HTMLElement;
+  const path = target.closest(".ckv-pin")?.closest<HTMLElement>("[data-path]")?.dataset.path;
+  if (path) onPin(path);
+}
+
+/** Keys on a focused value: `b` asks who wrote it, `p` pins its path. */
+export function onValueKey(event: KeyboardEvent, onPin: (path: string) => void): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const target = event.target as HTMLElement;
+  if (event.key === "b") {
+    target.closest(".ckv-kv, .ckv-msgline")?.querySelector<HTMLElement>(".ckv-who:not(.ckv-pin)")?.click();
+  } else if (event.key === "p") {
+    const path = target.closest<HTMLElement>("[data-path]")?.dataset.path;
+    if (path) onPin(path);
+  }
 }

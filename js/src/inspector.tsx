@@ -88,7 +88,7 @@ function Panel({ view, answer }: { view: View; answer: Checkpoint }) {
   const { store } = view;
   switch (view.tab.value) {
     case "State":
-      return <StatePanel store={store} answer={answer} />;
+      return <StatePanel store={store} answer={answer} onPin={(path) => view.pin(path)} />;
     case "Diff":
       return <DiffPanel store={store} answer={answer} mark={view.mark} />;
     case "Channels":

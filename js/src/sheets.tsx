@@ -246,7 +246,8 @@ const KEYS: readonly [string, string][] = [
   ["f r", "open Fork, Replay (neither runs at once)"],
   ["d", "show the diff"],
   ["e i", "next error, next question"],
-  ["b", "on a value: who wrote it"],
+  ["b p", "on a value: who wrote it, pin its path"],
+  ["[ ]", "previous, next change of the pinned path"],
   ["/", "search; Enter goes to the next hit"],
   ["?", "this help"],
 ];

@@ -1,17 +1,25 @@
 import { useState } from "preact/hooks";
-import { BlameLine, onBlameKey, useBlame, WhoButton } from "./blame";
+import { BlameLine, onValueClick, onValueKey, useBlame, ValueButtons } from "./blame";
 import { bytes, count, middle, safe } from "./format";
 import { asKernelError, type Store } from "./store";
 import type { KernelError } from "./transport";
 import type { Checkpoint, Entry } from "./types";
 import { Button, ErrorBox } from "./ui";
+import { pathText } from "./watch";
 
 const FOLD_AT = 240;
 
-export function StatePanel({ store, answer }: { store: Store; answer: Checkpoint }) {
+export function StatePanel(props: { store: Store; answer: Checkpoint; onPin: (path: string) => void }) {
+  const { store, answer } = props;
   if (answer.state.length === 0) return <p class="ckv-empty">No values in this checkpoint yet.</p>;
   return (
-    <div class="ckv-state" role="group" aria-label="Values" onKeyDown={onBlameKey}>
+    <div
+      class="ckv-state"
+      role="group"
+      aria-label="Values"
+      onClick={(event) => onValueClick(event, props.onPin)}
+      onKeyDown={(event) => onValueKey(event, props.onPin)}
+    >
       {answer.state.map((entry) => (
         <EntryView key={`${answer.id}/${entry.k}`} store={store} id={answer.id} entry={entry} level={0} />
       ))}
@@ -58,6 +66,7 @@ export function EntryView({ store, id, entry, level }: EntryProps) {
   };
   return (
     <div
+      data-path={pathText(entry.p)}
       class={`ckv-entry${level === 0 ? " ckv-top" : ""}${entry.mark && entry.mark !== "same" ? ` ckv-m-${entry.mark}` : ""}`}
     >
       <div class="ckv-kv">
@@ -79,7 +88,7 @@ export function EntryView({ store, id, entry, level }: EntryProps) {
         ) : (
           !(has && open) && <Text text={brief(entry)} type={entry.t} />
         )}
-        {blame.able && <WhoButton entry={entry} open={blame.found !== null} onPress={() => void blame.ask()} />}
+        {blame.able && <ValueButtons entry={entry} open={blame.found !== null} onPress={() => void blame.ask()} />}
       </div>
       {store && <BlameLine store={store} found={blame.found} error={blame.error} />}
       {has && open && (
@@ -187,7 +196,7 @@ function Message({ store, id, entry }: { store: Store | null; id: string; entry:
   const content = entry.c?.find((one) => one.k === "content" && one.t === "str");
   const marked = entry.mark === "added" || entry.mark === "changed";
   return (
-    <div class={`ckv-msg${marked ? " ckv-new" : ""}`}>
+    <div data-path={pathText(entry.p)} class={`ckv-msg${marked ? " ckv-new" : ""}`}>
       <div class="ckv-msgline">
         <em>{entry.chat}</em>
         <Text text={content?.s ?? entry.s} type="str" />
@@ -196,7 +205,7 @@ function Message({ store, id, entry }: { store: Store | null; id: string; entry:
             {open ? "less" : "fields"}
           </button>
         )}
-        {blame.able && <WhoButton entry={entry} open={blame.found !== null} onPress={() => void blame.ask()} />}
+        {blame.able && <ValueButtons entry={entry} open={blame.found !== null} onPress={() => void blame.ask()} />}
       </div>
       {store && <BlameLine store={store} found={blame.found} error={blame.error} />}
       {open && entry.c?.map((child) => <EntryView key={child.k} store={store} id={id} entry={child} level={1} />)}

@@ -1,13 +1,15 @@
 import { useMemo } from "preact/hooks";
 import { SearchBox, Selects } from "./bar";
+import type { Hits } from "./find";
 import { nextHit } from "./search";
 import type { Branch } from "./store";
 import { Button } from "./ui";
 import { type View, waits } from "./view";
 
 /** The bar above: where one is at the left, what one can do at the right. */
-export function Toolbar(props: { view: View; branches: Branch[]; hits: Set<number> | null }) {
-  const { view, branches, hits } = props;
+export function Toolbar(props: { view: View; branches: Branch[]; found: Hits }) {
+  const { view, branches, found } = props;
+  const { hits } = found;
   const { store } = view;
   const selected = store.selected.value;
   return (
@@ -25,7 +27,7 @@ export function Toolbar(props: { view: View; branches: Branch[]; hits: Set<numbe
       <SearchBox
         input={view.search}
         query={view.query.value}
-        hits={hits}
+        found={found}
         onQuery={(text) => {
           view.query.value = text;
         }}

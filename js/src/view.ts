@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import { oneAtATime } from "./acts";
 import type { Tab } from "./places";
 import { findLast } from "./search";
@@ -8,6 +8,7 @@ import type { KernelError } from "./transport";
 import type { Tree } from "./tree";
 import type { Act } from "./types";
 import { viewId } from "./ui";
+import { Watch } from "./watch";
 
 export type Sheet = "fork" | "replay" | "run" | "export" | "help";
 const THEMES: readonly ThemeChoice[] = ["auto", "light", "dark"];
@@ -31,6 +32,7 @@ export class View {
   readonly split = signal(47);
   readonly playing = signal(false);
   readonly narrow = signal(false);
+  readonly watches: Signal<Watch[]> = signal([]);
   readonly theme;
   readonly act;
   tree: Tree | null = null;
@@ -138,6 +140,27 @@ export class View {
     this.focusTree();
   }
 
+  pin(path: string): void {
+    if (this.watches.peek().some((one) => one.path === path)) return;
+    this.watches.value = [...this.watches.peek(), new Watch(path)];
+    this.news.value = `${path} is watched.`;
+  }
+
+  unpin(watch: Watch): void {
+    this.focusTree(); // the focus moves before its element goes
+    this.watches.value = this.watches.peek().filter((one) => one !== watch);
+  }
+
+  /** To the previous or next step where the newest watched path changed. */
+  nextChange(way: 1 | -1): void {
+    const id = this.watches.peek().at(-1)?.change(this.store.selected.peek(), way);
+    if (id) this.store.select(id);
+    else
+      this.news.value = this.watches.peek().length
+        ? "No further change on this branch."
+        : "Pin a path first: p on a value.";
+  }
+
   private focusIn(selector: string): boolean {
     const target = this.inspector.current?.querySelector<HTMLElement>(selector);
     target?.focus({ preventScroll: true });
@@ -173,6 +196,8 @@ export class View {
       d: () => this.showTab("Diff"),
       e: () => this.nextWhere((one) => one.status === "error"),
       i: () => this.nextWhere(waits),
+      "[": () => this.nextChange(-1),
+      "]": () => this.nextChange(1),
       "/": () => this.search.current?.focus({ preventScroll: true }),
       "?": () => this.openSheet("help"),
     };

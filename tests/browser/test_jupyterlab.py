@@ -161,6 +161,37 @@ def test_markup_in_a_value_is_text(open_notebook: Open, root: str) -> None:
     assert notebook.page.evaluate("window.pwned") is None
 
 
+def test_who_wrote_this_and_watching_it(open_notebook: Open, root: str) -> None:
+    explorer = open_notebook(graph_cell(root), TWO_LINES).explorer()
+    explorer.select("node_b")
+    state = explorer.panel("State")
+    state.get_by_role("button", name="Who wrote 0?").click()
+    told = state.get_by_role("status").filter(has_text="set by node_a at step 1")
+    told.get_by_role("button", name="Go to step 1").click()
+    expect(explorer.rows.nth(1)).to_have_attribute("aria-selected", "true")
+    explorer.panel("State").get_by_role("button", name="Watch bar").click()
+    watched = explorer.root.get_by_role("group", name="Watched paths")
+    expect(watched).to_contain_text("bar1 item")
+    watched.get_by_role("button", name="Next change of bar").click()
+    expect(watched).to_contain_text("bar2 items")
+    watched.get_by_role("button", name="Stop watching bar").click()
+    expect(watched).to_have_count(0)
+    assert explorer.root.evaluate("root => root.contains(document.activeElement)")
+
+
+def test_a_filter_finds_values(open_notebook: Open, root: str) -> None:
+    explorer = open_notebook(graph_cell(root), TWO_LINES).explorer()
+    search = explorer.root.get_by_role("searchbox", name="Search checkpoints")
+    found = explorer.root.locator(".ckv-hits")
+    search.fill("bar~b node:node_b")
+    expect(found).to_have_text("1")
+    search.press("Enter")
+    expect(explorer.rows.first).to_have_attribute("aria-selected", "true")
+    search.fill("colour:red")
+    expect(found).to_have_text("not understood")
+    expect(search).to_have_attribute("aria-description", re.compile("the fields are node:"))
+
+
 def test_channels_show_versions_and_what_nodes_have_seen(open_notebook: Open) -> None:
     explorer = open_notebook(graph_cell("ckpt_viz"), TWO_LINES).explorer()
     explorer.select("node_b")

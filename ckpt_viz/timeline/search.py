@@ -1,0 +1,237 @@
+"""Finding checkpoints: a filter language small enough to guess.
+
+``node:tool source:fork messages~"refund" error -step:0`` means all of its terms at once. A term is
+
+- ``node:``, ``next:``, ``changed:``, ``source:``, ``status:`` and a word; ``step:4``, ``step:3..9``
+- ``error``, ``waits``, ``fork``, ``edit``, ``head``; any other word is looked for in names
+- ``PATH~text`` (the value there holds the text), ``PATH=json``, ``PATH!=json``, ``PATH<3``, ``>3``
+- ``"text"``: some value of the state holds the text
+- ``-term``: not so.
+
+Terms about rows are answered from what is known; those about values read states, newest first.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ckpt_viz.timeline.paths import Path, parse
+from ckpt_viz.timeline.preview import items, same
+from ckpt_viz.timeline.records import Row
+
+_TERM = re.compile(
+    r"""(?P<not>-)?(?:(?P<head>[^\s"~=<>!:]+(?:\[[^\]]*\][^\s"~=<>!:]*)?)(?P<op>~|!=|=|<|>|:))?"""
+    r"""(?P<text>"(?:[^"\\]|\\.)*"|\S+)"""
+)
+_WORDS: dict[str, Callable[[Row], bool]] = {
+    "error": lambda row: row.status == "error",
+    "waits": lambda row: row.status == "interrupt",
+    "fork": lambda row: row.source == "fork",
+    "edit": lambda row: row.source == "update",
+    "head": lambda row: row.head,
+}
+_FIELDS: dict[str, Callable[[Row], Sequence[str]]] = {
+    "node": lambda row: row.nodes,
+    "next": lambda row: row.next,
+    "changed": lambda row: row.changed,
+    "source": lambda row: (row.source,),
+    "status": lambda row: (row.status,),
+}
+DEPTH = 6
+Shown = Callable[[Any], Any]
+
+
+class QueryError(ValueError):
+    """The query cannot be understood; the text says where."""
+
+
+class Reader(Protocol):
+    """What this module needs of a timeline."""
+
+    def rows(self) -> list[Row]:
+        """All rows, oldest first."""
+        ...
+
+    def snapshot(self, checkpoint_id: str | None = None) -> Any:
+        """The state snapshot."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed query: tests of rows, and tests of states that are made only where those hold."""
+
+    rows: tuple[Callable[[Row], bool], ...]
+    values: tuple[Callable[[Any], bool], ...]
+
+    def holds(self, reader: Reader, row: Row, shown: Shown) -> bool:
+        """Whether a checkpoint is meant."""
+        if not all(test(row) for test in self.rows):
+            return False
+        if not self.values:
+            return True
+        values = shown(reader.snapshot(row.id).values)
+        return all(test(values) for test in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A part of an answer: ids newest first, and where to go on (None: all was searched)."""
+
+    ids: tuple[str, ...]
+    after: str | None
+
+
+def search(
+    reader: Reader,
+    text: str,
+    after: str | None = None,
+    seconds: float = 0.0,
+    shown: Shown = lambda values: values,
+) -> Found:
+    """The checkpoints that a query means, newest first.
+
+    ``after`` goes on behind a checkpoint id; ``seconds`` bounds the time of this part (0: none);
+    ``shown`` gives the part of a state that may be searched.
+
+    Raises:
+        QueryError: the query cannot be understood.
+    """
+    query = parse_query(text)
+    end = time.monotonic() + seconds if seconds else float("inf")
+    found = []
+    for row in reversed(reader.rows()):
+        if after is not None and row.id >= after:
+            continue
+        if query.holds(reader, row, shown):
+            found.append(row.id)
+        if time.monotonic() > end:
+            return Found(tuple(found), row.id)
+    return Found(tuple(found), None)
+
+
+def parse_query(text: str) -> Query:
+    """The tests that a query stands for.
+
+    Raises:
+        QueryError: a field, a path or a value that cannot be understood.
+    """
+    rows: list[Callable[[Row], bool]] = []
+    values: list[Callable[[Any], bool]] = []
+    for term in _TERM.finditer(text):
+        about, test = _test_of(term)
+        if term["not"]:
+            test = _negated(test)
+        (rows if about == "row" else values).append(test)
+    return Query(tuple(rows), tuple(values))
+
+
+def _negated(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda thing: not test(thing)
+
+
+def _test_of(term: re.Match[str]) -> tuple[str, Callable[[Any], bool]]:
+    head, op, text = term["head"], term["op"], term["text"]
+    quoted = text[0] == '"' and len(text) > 1
+    word = _unquoted(text) if quoted else text
+    if head is None:
+        if quoted:
+            return "value", lambda values: holds_text(values, word)
+        return "row", _WORDS.get(word) or (lambda row: _named(row, word))
+    if op == ":":
+        return "row", _field(head, word)
+    return "value", _compare(_path(head), op, word, quoted)
+
+
+def _unquoted(text: str) -> str:
+    try:
+        found: str = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise QueryError(f"{text} is not a quoted text: {error.msg}") from error
+    return found
+
+
+def _named(row: Row, word: str) -> bool:
+    told = (*row.nodes, *row.changed, *row.next, row.source, row.id)
+    return any(word.lower() in name.lower() for name in told)
+
+
+def _field(name: str, word: str) -> Callable[[Row], bool]:
+    if name == "step":
+        return _steps(word)
+    read = _FIELDS.get(name)
+    if read is None:
+        known = ", ".join(f"{field}:" for field in (*_FIELDS, "step"))
+        raise QueryError(f"There is no field {name}: the fields are {known}")
+    return lambda row: any(word.lower() == one.lower() for one in read(row))
+
+
+def _steps(word: str) -> Callable[[Row], bool]:
+    found = re.fullmatch(r"(-?\d+)(?:(\.\.)(-?\d+)?)?", word)
+    if found is None:
+        raise QueryError(f"step:{word} is no step: write step:4, step:3..9 or step:3..")
+    low = int(found[1])
+    high = low if not found[2] else int(found[3]) if found[3] else 10**12
+    return lambda row: low <= row.step <= high
+
+
+def _path(text: str) -> Path:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise QueryError(str(error)) from error
+
+
+def _compare(path: Path, op: str, word: str, quoted: bool) -> Callable[[Any], bool]:
+    if op == "~":
+        return _at(path, lambda value: holds_text(value, word))
+    wanted: Any = word
+    if not quoted:
+        try:
+            wanted = json.loads(word)
+        except json.JSONDecodeError:
+            wanted = word
+    if op == "=":
+        return _at(path, lambda value: same(value, wanted))
+    if op == "!=":
+        return _at(path, lambda value: not same(value, wanted))
+    if not isinstance(wanted, int | float) or isinstance(wanted, bool):
+        raise QueryError(f"{path.text}{op}{word}: {op} compares numbers")
+    number = float(wanted)
+    if op == "<":
+        return _at(path, lambda value: _is_number(value) and value < number)
+    return _at(path, lambda value: _is_number(value) and value > number)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _at(path: Path, test: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    def check(values: Any) -> bool:
+        try:
+            value = path.of(values)
+        except LookupError:
+            return False
+        return test(value)
+
+    return check
+
+
+def holds_text(value: Any, text: str, depth: int = DEPTH) -> bool:
+    """Whether a value, or a value inside of it, holds a text, whatever the case of its letters.
+
+    >>> holds_text({"a": [{"b": "A Refund"}]}, "refund")
+    True
+    """
+    if isinstance(value, str):
+        return text.lower() in value.lower()
+    if value is None or isinstance(value, bool | int | float):
+        return text.lower() == str(value).lower()
+    kids = items(value) if depth else None
+    return any(holds_text(kid, text, depth - 1) for _, _, kid in kids or ())
