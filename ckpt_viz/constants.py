@@ -20,6 +20,7 @@ INPUT: Final = "__input__"
 INTERRUPT: Final = "__interrupt__"
 RESUME: Final = "__resume__"
 ERROR: Final = "__error__"
+ERROR_SOURCE: Final = "__error_source_node__"
 SCHEDULED: Final = "__scheduled__"
 NO_WRITES: Final = "__no_writes__"
 RETURN: Final = "__return__"
@@ -37,7 +38,9 @@ NULL_TASK_ID: Final = "00000000-0000-0000-0000-000000000000"
 NS_SEP: Final = "|"
 NS_END: Final = ":"
 
-CONTROL: Final = frozenset({NO_WRITES, PUSH, RESUME, INTERRUPT, RETURN, ERROR, SCHEDULED})
+CONTROL: Final = frozenset(
+    {NO_WRITES, PUSH, RESUME, INTERRUPT, RETURN, ERROR, ERROR_SOURCE, SCHEDULED}
+)
 """Names of pending writes that steer the engine and never reach a channel."""
 
 

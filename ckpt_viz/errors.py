@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any, Literal
 
 from ckpt_viz.types import Interrupt
@@ -75,30 +76,25 @@ class NodeInterrupt(GraphInterrupt):
 
 
 class GraphDrained(GraphBubbleUp):
-    """A run was asked to stop, and stopped before its next superstep; its state is saved."""
+    """The run was asked to end, and did before its next superstep; it can be resumed."""
 
     def __init__(self, reason: str = "shutdown") -> None:
+        super().__init__(f"Graph drained: {reason}")
         self.reason = reason
-        super().__init__(reason)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.reason,)
 
 
 class ParentCommand(GraphBubbleUp):
     """A node sent a Command to the graph above it; ``args[0]`` is the Command."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeError:
-    """What an error handler gets: the node that failed, and its error."""
-
-    node: str
-    error: BaseException
-
-
 class NodeTimeoutError(CkptVizError):
-    """A node took longer than its timeout. Times are in seconds.
+    """An attempt of a node took longer than its `TimeoutPolicy` allows. Times are in seconds.
 
-    Raises:
-        ValueError: the limit of the kind is missing.
+    ``kind`` tells which limit it was, ``timeout`` that limit. It is no built-in `TimeoutError`, so
+    the default `RetryPolicy` retries it.
     """
 
     def __init__(
@@ -110,36 +106,49 @@ class NodeTimeoutError(CkptVizError):
         idle_timeout: float | None = None,
         run_timeout: float | None = None,
     ) -> None:
+        if kind not in ("idle", "run"):
+            raise ValueError("kind must be 'idle' or 'run'")
         limit = idle_timeout if kind == "idle" else run_timeout
         if limit is None:
-            raise ValueError(f"{kind}_timeout is required when kind={kind!r}")
+            raise ValueError(f"{kind}_timeout is required when kind='{kind}'")
         how = " without making progress" if kind == "idle" else ""
         super().__init__(
-            f"Node {node!r} exceeded its {kind} timeout of {limit:.3f}s{how} "
+            f"Node '{node}' exceeded its {kind} timeout of {limit:.3f}s{how} "
             f"(elapsed: {elapsed:.3f}s)."
         )
         self.node = node
         self.elapsed = elapsed
         self.kind = kind
+        self.timeout = limit
         self.idle_timeout = idle_timeout
         self.run_timeout = run_timeout
-        self.timeout: float = limit
 
     def __reduce__(self) -> Any:
-        fields = (self.node, self.elapsed, self.kind, self.idle_timeout, self.run_timeout)
-        return _timeout_error, fields
-
-
-def _timeout_error(node: str, elapsed: float, kind: Any, idle: Any, run: Any) -> NodeTimeoutError:
-    return NodeTimeoutError(node, elapsed, kind=kind, idle_timeout=idle, run_timeout=run)
+        limits = {"idle_timeout": self.idle_timeout, "run_timeout": self.run_timeout}
+        made: Any = partial(type(self), kind=self.kind, **limits)  # type: ignore[arg-type]
+        return made, (self.node, self.elapsed)
 
 
 class NodeCancelledError(CkptVizError):
-    """A node was cancelled from inside, not by its run."""
+    """A node raised ``asyncio.CancelledError`` by itself: a failure, for nobody cancelled it."""
 
     def __init__(self, node: str, message: str | None = None) -> None:
-        super().__init__(message or f"Node {node!r} was cancelled.")
+        super().__init__(message or f"Node '{node}' raised asyncio.CancelledError")
         self.node = node
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.node, str(self))
+
+
+@dataclass(frozen=True, slots=True)
+class NodeError:
+    """What an error handler gets to know in its ``error: NodeError`` parameter.
+
+    After a resume ``error`` is the text that was saved of the exception.
+    """
+
+    node: str
+    error: BaseException
 
 
 class UnknownInterruptError(CkptVizError):

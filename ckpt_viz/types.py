@@ -51,6 +51,24 @@ from ckpt_viz.parts import (
 from ckpt_viz.parts import (
     ValuesStreamPart as ValuesStreamPart,
 )
+from ckpt_viz.policies import (
+    CacheKey as CacheKey,
+)
+from ckpt_viz.policies import (
+    CachePolicy as CachePolicy,
+)
+from ckpt_viz.policies import (
+    RetryPolicy as RetryPolicy,
+)
+from ckpt_viz.policies import (
+    TimeoutPolicy as TimeoutPolicy,
+)
+from ckpt_viz.policies import (
+    default_cache_key as default_cache_key,
+)
+from ckpt_viz.policies import (
+    default_retry_on as default_retry_on,
+)
 from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
 
 N = TypeVar("N")
@@ -164,17 +182,6 @@ class Overwrite:
 
     value: Any
     type: Literal["__overwrite__"] = "__overwrite__"
-
-
-class RetryPolicy(NamedTuple):
-    """When and how often a failed node runs again. Times are in seconds."""
-
-    initial_interval: float = 0.5
-    backoff_factor: float = 2.0
-    max_interval: float = 128.0
-    max_attempts: int = 3
-    jitter: bool = True
-    retry_on: Any = Exception
 
 
 class PregelTask(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_type
 
 from ckpt_viz.channels import MISSING, BaseChannel, BinaryOperatorAggregate, LastValue
 from ckpt_viz.constants import ROOT
+from ckpt_viz.managed.base import ManagedValueSpec, is_managed_value
 
 
 def channels_of(schema: Any) -> dict[str, BaseChannel]:
@@ -15,7 +16,26 @@ def channels_of(schema: Any) -> dict[str, BaseChannel]:
     hints = _hints(schema)
     if not hints:
         return {ROOT: channel_of(ROOT, schema)}
-    return {key: channel_of(key, hint) for key, hint in hints.items()}
+    return {k: channel_of(k, hint) for k, hint in hints.items() if _managed(hint) is None}
+
+
+def managed_of(schema: Any) -> dict[str, ManagedValueSpec]:
+    """The keys of a state schema that a run computes, with what computes them."""
+    found = {key: _managed(hint) for key, hint in _hints(schema).items()}
+    return {key: kind for key, kind in found.items() if kind is not None}
+
+
+def _managed(hint: Any) -> ManagedValueSpec | None:
+    last = _bare(hint).__metadata__[-1] if get_origin(_bare(hint)) is Annotated else None
+    return last if is_managed_value(last) else None
+
+
+def _bare(hint: Any) -> Any:
+    """The annotation without what only tells whether the key has to be there."""
+    words = ("Required", "NotRequired", "ReadOnly")
+    while get_origin(hint) is not None and getattr(get_origin(hint), "__name__", "") in words:
+        hint = get_args(hint)[0]
+    return hint
 
 
 def _hints(schema: Any) -> dict[str, Any]:
@@ -36,12 +56,7 @@ def channel_of(key: str, hint: Any) -> BaseChannel:
     Raises:
         ValueError: a reducer that does not take two values.
     """
-    while get_origin(hint) is not None and getattr(get_origin(hint), "__name__", "") in (
-        "Required",
-        "NotRequired",
-        "ReadOnly",
-    ):
-        hint = get_args(hint)[0]
+    hint = _bare(hint)
     if get_origin(hint) is not Annotated:
         return LastValue(hint, key)
     typ, *extras = get_args(hint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from ckpt_viz.channels import (
@@ -16,6 +16,7 @@ from ckpt_viz.channels import (
 )
 from ckpt_viz.checkpoint.serde import register
 from ckpt_viz.constants import END, ROOT, START, TASKS
+from ckpt_viz.errors import NodeError
 from ckpt_viz.graph.callables import (
     command_ends,
     hints_of,
@@ -24,14 +25,40 @@ from ckpt_viz.graph.callables import (
     name_of,
 )
 from ckpt_viz.graph.classes import named_classes
-from ckpt_viz.graph.schema import channels_of, coercer
+from ckpt_viz.graph.schema import channels_of, coercer, managed_of
 from ckpt_viz.graph.writing import Branch, Writing
 from ckpt_viz.pregel.callables import callable_of, wants_of
 from ckpt_viz.pregel.main import Pregel
 from ckpt_viz.pregel.program import Node
-from ckpt_viz.types import Send
+from ckpt_viz.pregel.retry import policies_of, refuse_timeout
+from ckpt_viz.types import CachePolicy, Send, TimeoutPolicy
 
 __all__ = ["END", "START", "CompiledStateGraph", "StateGraph"]
+
+DEFAULT_HANDLER = "__default_error_handler__"
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """What a node was given beside its function; None where nothing was said."""
+
+    retry: Any = None
+    cache: CachePolicy[Any] | None = None
+    timeout: Any = None
+
+    @classmethod
+    def of(cls, retry: Any, cache: Any, timeout: Any) -> Policies:
+        """The policies, the timeout checked and in its full form."""
+        return cls(retry, cache, TimeoutPolicy.coerce(timeout))
+
+    def over(self, default: Policies) -> Policies:
+        """These policies, and the others where these say nothing."""
+        retry, cache, timeout = self.retry, self.cache, self.timeout
+        return Policies(
+            default.retry if retry is None else retry,
+            default.cache if cache is None else cache,
+            default.timeout if timeout is None else timeout,
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -46,6 +73,24 @@ class NodeSpec:
     defer: bool
     metadata: dict[str, Any] | None
     ends: tuple[str, ...]
+    policies: Policies = field(default_factory=Policies)
+    error_handler_node: str | None = None
+    is_error_handler: bool = False
+
+    @property
+    def retry_policy(self) -> Any:
+        """When the node runs again, as it was given."""
+        return self.policies.retry
+
+    @property
+    def cache_policy(self) -> Any:
+        """Whether the node's result may come from the cache."""
+        return self.policies.cache
+
+    @property
+    def timeout(self) -> Any:
+        """How long an attempt may take."""
+        return self.policies.timeout
 
 
 class StateGraph:
@@ -72,12 +117,16 @@ class StateGraph:
         self.waiting_edges: set[tuple[tuple[str, ...], str]] = set()
         self.branches: dict[str, dict[str, Branch]] = {}
         self.channels: dict[str, BaseChannel] = {}
+        self.managed: dict[str, Any] = {}
+        self._defaults = Policies()
+        self._default_handler: Any = None
         self._add_schema(state_schema)
         self._add_schema(self.input_schema)
         self._add_schema(self.output_schema)
 
     def _add_schema(self, schema: Any) -> tuple[str, ...]:
         found = channels_of(schema)
+        self.managed |= managed_of(schema)
         for key, channel in found.items():
             known = self.channels.get(key)
             if known is None or (type(known).__name__ == "LastValue" and known != channel):
@@ -93,10 +142,18 @@ class StateGraph:
         metadata: dict[str, Any] | None = None,
         input_schema: Any = None,
         destinations: Any = None,
+        retry_policy: Any = None,
+        cache_policy: CachePolicy[Any] | None = None,
+        error_handler: Any = None,
+        timeout: Any = None,
     ) -> Self:
         """Add a node: ``add_node(function)`` or ``add_node("name", function)``.
 
         A function may take, beside the state, ``config``, ``runtime``, ``store`` and ``writer``.
+        ``retry_policy`` is one `RetryPolicy` or several, of which the first that is for the error
+        decides. ``timeout``, of async nodes only, is seconds or a `TimeoutPolicy`.
+        ``error_handler`` takes over when the node has failed for good: a node that may have an
+        ``error: NodeError`` parameter, and whose answer counts instead of the node's.
 
         Raises:
             ValueError: the name is taken, reserved or has a reserved character.
@@ -119,9 +176,60 @@ class StateGraph:
         self._add_schema(schema)
         ends = tuple(destinations) if destinations else command_ends(hints)
         call, is_async = callable_of(action)
+        handler = None
+        if error_handler is not None:
+            handler = self._add_handler(f"__error_handler__{node}", error_handler)
         self.nodes[node] = NodeSpec(
-            action, call, wants_of(action), is_async, schema, defer, metadata, ends
+            action,
+            call,
+            wants_of(action),
+            is_async,
+            schema,
+            defer,
+            metadata,
+            ends,
+            Policies.of(retry_policy, cache_policy, timeout),
+            handler,
         )
+        return self
+
+    def _add_handler(self, name: str, action: Any) -> str:
+        """Add the node that takes over from a failed one; its name."""
+        hints = hints_of(action)
+        schema = input_of(action, hints) or self.state_schema
+        self._add_schema(schema)
+        call, is_async = callable_of(action)
+        wants = wants_of(action)
+        if hints.get("error") is NodeError:
+            wants = (*wants, "error")
+        self.nodes[name] = NodeSpec(
+            action,
+            call,
+            wants,
+            is_async,
+            schema,
+            defer=False,
+            metadata=None,
+            ends=command_ends(hints),
+            is_error_handler=True,
+        )
+        return name
+
+    def set_node_defaults(
+        self,
+        *,
+        retry_policy: Any = None,
+        cache_policy: CachePolicy[Any] | None = None,
+        error_handler: Any = None,
+        timeout: Any = None,
+    ) -> Self:
+        """Policies for the nodes that have none of their own; applied when the graph is compiled.
+
+        Error handlers get the retry policy and the timeout too. Subgraphs inherit nothing.
+        """
+        self._defaults = Policies.of(retry_policy, cache_policy, timeout).over(self._defaults)
+        if error_handler is not None:
+            self._default_handler = error_handler
         return self
 
     def add_edge(self, start: str | Sequence[str], end: str) -> Self:
@@ -235,8 +343,11 @@ class StateGraph:
         interrupt_after: Any = None,
         debug: bool = False,
         name: str | None = None,
+        cache: Any = None,
     ) -> CompiledStateGraph:
         """The graph, ready to run; ``checkpointer`` keeps its history.
+
+        ``cache`` keeps the results of nodes that have a ``cache_policy``.
 
         Raises:
             ValueError: an edge without its node. TypeError: ``checkpointer`` is no saver.
@@ -257,6 +368,7 @@ class StateGraph:
             builder=self,
             checkpointer=checkpointer,
             store=store,
+            cache=cache,
             name=name or "LangGraph",
             interrupt_before_nodes=interrupt_before or (),
             interrupt_after_nodes=interrupt_after or (),
@@ -274,6 +386,9 @@ class StateGraph:
 
     def _wiring(self) -> dict[str, Any]:
         """Nodes and channels, in the engine's words."""
+        default = self._default_handler
+        if default is not None and DEFAULT_HANDLER not in self.nodes:
+            self._add_handler(DEFAULT_HANDLER, default)
         channels: dict[str, BaseChannel] = dict(self.channels)
         channels[START] = EphemeralValue(self.input_schema, key=START)
         channels[TASKS] = Topic(Send, key=TASKS)
@@ -335,7 +450,25 @@ class StateGraph:
             route=writing.route if branches else None,
             async_router=any(b.is_async for b in (branches or {}).values()),
             func=spec.func,
+            managed=tuple(managed_of(spec.input_schema).items()),
+            **self._policies(name, spec),
         )
+
+    def _policies(self, name: str, spec: NodeSpec) -> dict[str, Any]:
+        """The node's policies, where it has none the graph's defaults."""
+        own, handled = spec.policies.over(self._defaults), spec.error_handler_node
+        if handled is None and self._default_handler is not None:
+            handled = DEFAULT_HANDLER
+        timeout = own.timeout
+        if timeout is not None and not (spec.is_async or hasattr(spec.func, "ainvoke")):
+            raise refuse_timeout(name)
+        plain = not spec.is_error_handler
+        return {
+            "retry": policies_of(own.retry),
+            "timeout": timeout,
+            "cache": own.cache if plain else None,
+            "handler": handled if plain else None,
+        }
 
     def _writing(self, name: str) -> Writing:
         edges: list[tuple[str, Any]] = [
@@ -360,6 +493,7 @@ class CompiledStateGraph(Pregel):
         super().__init__(auto_validate=False, stream_mode="updates", **options)
         self.builder = builder
         self.program.coerce_output = coercer(builder.output_schema)
+        self.program.managed = builder.managed
         self.program.coerce_state = coercer(builder.state_schema)
 
 

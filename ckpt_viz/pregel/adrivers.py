@@ -10,11 +10,14 @@ from functools import partial
 from typing import Any
 
 from ckpt_viz.checkpoint.base import BaseCheckpointSaver
+from ckpt_viz.pregel.aexecute import TaskRun
 from ckpt_viz.pregel.calls import MANY, outcome_of
-from ckpt_viz.pregel.drivers import Chunk, counts
-from ckpt_viz.pregel.execute import TaskRun, run_task
+from ckpt_viz.pregel.drivers import Chunk, counts, is_suspended, time_left
+from ckpt_viz.pregel.execute import run_task
 from ckpt_viz.pregel.requests import (
     Ask,
+    CacheGet,
+    CacheSet,
     Emit,
     History,
     Load,
@@ -42,8 +45,9 @@ class _Async:
         self.loop = asyncio.get_running_loop()
         self.workers: Workers | None = None
         self.done: asyncio.Queue[Any] = asyncio.Queue()
-        self.tasks: list[asyncio.Task[None]] = []
+        self.tasks: dict[asyncio.Task[None], Task] = {}
         self.left = 0
+        self.sole: Task | None = None
         self.called: set[asyncio.Task[Any]] = set()
         self.pool: ThreadPoolExecutor | None = None
         run.driver = self
@@ -57,6 +61,8 @@ class _Async:
             Save: lambda r: put(r.config, r.checkpoint, r.metadata, r.versions),
             SaveWrites: lambda r: put_writes(r.config, r.writes, r.task_id, r.path),
             Start: self.start,
+            CacheGet: lambda r: run.cache.aget(r.keys),
+            CacheSet: lambda r: run.cache.aset(r.pairs),
             Ask: lambda r: r.call(True),
             History: self.history,
         }
@@ -102,20 +108,22 @@ class _Async:
     async def start(self, request: Start) -> None:
         limit = self.run.settings.config.get("max_concurrency")
         gate = asyncio.Semaphore(limit) if limit else None
-        self.left = len(request.tasks)
+        self.left += len(request.tasks)
         here = [t for t in request.tasks if t.node.awaited]
-        self.tasks = [asyncio.create_task(self._await(t, gate)) for t in here]
+        self.tasks |= {asyncio.create_task(self._await(t, gate)): t for t in here}
         jobs = [partial(self._work, t, copy_context()) for t in request.tasks if not t.node.awaited]
         if jobs:
             self._in_threads(jobs)
 
     async def _await(self, task: Task, gate: asyncio.Semaphore | None) -> None:
-        if gate is None:
-            await TaskRun(self.run, task)
-        else:
-            async with gate:
+        try:
+            if gate is None:
                 await TaskRun(self.run, task)
-        self.done.put_nowait(task)
+            else:
+                async with gate:
+                    await TaskRun(self.run, task)
+        finally:
+            self.done.put_nowait(task)
 
     async def next(self, request: Next) -> Any:
         """As the other driver's."""
@@ -123,7 +131,13 @@ class _Async:
             await self.cancel()
         if not self.left and self.done.empty():
             return None
-        item = await self.done.get()
+        if (left := time_left(self.run)) is None:
+            item = await self.done.get()
+        else:
+            try:
+                item = await asyncio.wait_for(self.done.get(), left)
+            except TimeoutError:
+                raise TimeoutError("Timed out") from None
         self.left += counts(item)
         return item
 
@@ -175,44 +189,56 @@ class _Async:
         """Cancel what still runs; a cancelled sibling leaves no trace of its own."""
         if self.workers is not None:
             self.left -= self.workers.drop()
-        for child in self.called:
-            child.cancel()
-        await asyncio.gather(*self.called, return_exceptions=True)
-        if not self.tasks:
-            return
-        for one in self.tasks:
-            one.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
-        ended = sum(one.cancelled() for one in self.tasks)
-        self.left -= ended
-        self.tasks = []
-        kept = []
-        while not self.done.empty():
-            item = self.done.get_nowait()
-            if isinstance(item, Task) and isinstance(item.error, asyncio.CancelledError):
-                self.left -= 1
+        begun = list(self.tasks.values())
+        await self._cancel_tasks()
+        told = self._told()
+        lost = [t for t in begun if not t.outcome and t not in told]
+        for item in told:
+            if isinstance(item, Task) and _forgotten(item):
+                lost.append(item)
             else:
-                kept.append(item)
-        for item in kept:
-            self.done.put_nowait(item)
+                self.done.put_nowait(item)
+        self.left -= len(lost)
 
-    async def leave(self) -> None:
-        """The caller reads no further: what is finished is stored, the rest is cancelled."""
+    async def _cancel_tasks(self) -> None:
+        running = [*self.tasks, *self.called]
+        self.tasks = {}
+        for one in running:
+            one.cancel()
+        if running:
+            await asyncio.gather(*running, return_exceptions=True)
+
+    def _told(self) -> list[Any]:
+        return [self.done.get_nowait() for _ in range(self.done.qsize())]
+
+    async def leave(self, script: Script) -> None:
+        """After an error that is not the script's: the caller leaves, is cancelled, or waits no
+        longer. What is finished is stored, the rest is cancelled."""
+        if not is_suspended(script):
+            return
+        script.close()
         await self.close()
-        items = [self.done.get_nowait() for _ in range(self.done.qsize())]
-        for request in self.run.left_over([i for i in items if isinstance(i, Task)]):
+        items = [i for i in (*self._told(), self.sole) if isinstance(i, Task)]
+        for request in self.run.left_over(items):
             answer = self.table[request.__class__](request)
             if request.__class__ not in self.plain:
                 await answer
 
     async def close(self) -> None:
-        for one in (*self.tasks, *self.called):
-            one.cancel()
+        if self.tasks or self.called:
+            await self._cancel_tasks()
         if self.pool is not None:
             self.pool.shutdown(wait=False, cancel_futures=True)
         if self.workers is not None:
             self.workers.drop()
             self.workers.close(wait=False)
+
+
+def _forgotten(task: Task) -> bool:
+    """Whether a task was cancelled, or never began: then it leaves nothing."""
+    if isinstance(task.error, asyncio.CancelledError):
+        task.outcome, task.error = "", None
+    return not task.outcome
 
 
 def _is_quick(saver: Any) -> bool:
@@ -255,7 +281,9 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
             kind = request.__class__
             if kind is RunOne:
                 task = request.task
+                own.sole = task
                 await (TaskRun(run, task) if task.node.awaited else own.in_thread(task))
+                own.sole = None
                 await _TURN  # nodes that never suspend must not starve the loop
             elif kind is Emit:
                 if request.chunk is not SILENT:
@@ -270,9 +298,8 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
                         answer = await answer
                 except Exception as failure:  # noqa: BLE001 - thrown into the script, which decides
                     error = failure
-    except GeneratorExit:
-        script.close()
-        await own.leave()
+    except BaseException:
+        await own.leave(script)
         raise
     finally:
         del error, answer

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from ckpt_viz.channels import MISSING
 from ckpt_viz.constants import CONTROL, PULL, PUSH, TASKS
+from ckpt_viz.managed.base import Clock
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.program import Node, Write
 from ckpt_viz.pregel.task import Task
+from ckpt_viz.types import TimeoutPolicy
 
 NextVersion = Callable[[Any], Any]
 
@@ -162,12 +165,14 @@ def prepare_next_tasks(live: Live, step: int) -> list[Task]:
                     f"Ignoring a Send to {send.node!r}: the graph has no such node.", stacklevel=2
                 )
                 continue
+            if send.timeout is not None:
+                node = replace(node, timeout=TimeoutPolicy.coerce(send.timeout))
             task = Task(node, (PUSH, index, False), (PUSH,), send.arg, step)
             task.base = live.id
             tasks.append(task)
     for node in _candidates(live):
         if is_ready(live, node):
-            ok, value = node_input(live, node)
+            ok, value = node_input(live, node, step)
             if ok:
                 task = Task(node, (PULL, node.name), node.triggers, value, step)
                 task.base = live.id
@@ -207,11 +212,14 @@ def is_ready(live: Live, node: Node) -> bool:
     return False
 
 
-def node_input(live: Live, node: Node) -> tuple[bool, Any]:
+def node_input(live: Live, node: Node, step: int) -> tuple[bool, Any]:
     """Whether the node can run, and the value it gets."""
     channels = live.channels
     if node.single:
         found = channels[node.reads[0]].peek()
         return (False, None) if found is MISSING else (True, found)
     value = {n: v for n in node.reads if (v := channels[n].peek()) is not MISSING}
+    if node.managed:
+        clock = Clock(step, live.stop)
+        value |= {name: kind.get(clock) for name, kind in node.managed}
     return True, value if node.schema is None else node.schema(value)

@@ -6,15 +6,19 @@ A single ready task runs in the caller's thread; several run on the run's own th
 
 from __future__ import annotations
 
+import inspect
+import time
 from collections.abc import Iterator
 from contextvars import Context, copy_context
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from ckpt_viz.pregel.execute import run_task
 from ckpt_viz.pregel.requests import (
     Ask,
+    CacheGet,
+    CacheSet,
     Emit,
     History,
     Load,
@@ -44,7 +48,17 @@ def counts(item: Any) -> int:
     """How an item changes the number of tasks that are still to end."""
     if item.__class__ is Told:
         return -1 if item.ended else 1
-    return -1 if item.__class__ is Task else 0
+    return 0 if item.__class__ is Chunk else -1
+
+
+def time_left(run: Run) -> float | None:
+    """Seconds until the step's deadline; None without one."""
+    return None if run.deadline is None else max(0.0, run.deadline - time.monotonic())
+
+
+def is_suspended(script: Script) -> bool:
+    """Whether a script waits for an answer: then what was raised is not its own."""
+    return inspect.getgeneratorstate(script) == inspect.GEN_SUSPENDED
 
 
 class _Sync:
@@ -67,6 +81,8 @@ class _Sync:
             SaveWrites: lambda r: saver.put_writes(r.config, r.writes, r.task_id, r.path),
             RunOne: lambda r: run_task(run, r.task, copy_context()),
             Start: self.start,
+            CacheGet: lambda r: run.cache.get(r.keys),
+            CacheSet: lambda r: run.cache.set(r.pairs),
             Ask: lambda r: r.call(False),
             History: lambda r: saver.list(
                 r.config, filter=r.filter, before=r.before, limit=r.limit
@@ -76,7 +92,7 @@ class _Sync:
     def start(self, request: Start) -> None:
         if self.workers is None:
             self.workers = Workers(self.run.settings.config.get("max_concurrency"))
-        self.left = len(request.tasks)
+        self.left += len(request.tasks)
         self.workers.start([partial(self._work, t, copy_context()) for t in request.tasks])
 
     def _work(self, task: Task, context: Context) -> None:
@@ -87,6 +103,9 @@ class _Sync:
         """The next ended task or custom chunk; None when all has been told.
 
         ``cancel``: what no thread has begun never runs; what runs is waited for, its writes kept.
+
+        Raises:
+            TimeoutError: the graph's ``step_timeout`` is over.
         """
         if request.cancel:
             if self.workers is not None:
@@ -95,7 +114,10 @@ class _Sync:
                 self.crew.drop()
         if not self.left and self.done.empty():
             return None
-        item = self.done.get()
+        try:
+            item = self.done.get(timeout=time_left(self.run))
+        except Empty:
+            raise TimeoutError("Timed out") from None
         self.left += counts(item)
         return item
 
@@ -105,8 +127,12 @@ class _Sync:
             self.crew = crew(self)
         return self.crew.begin(task)
 
-    def leave(self) -> None:
-        """The caller reads no further: what runs is waited for, and what is finished is stored."""
+    def leave(self, script: Script) -> None:
+        """After an error that is not the script's: the caller leaves, Ctrl-C, a timeout. What runs
+        is waited for, and what is finished is stored."""
+        if not is_suspended(script):
+            return
+        script.close()
         self.close()
         items = [self.done.get() for _ in range(self.done.qsize())]
         for request in self.run.left_over([i for i in items if isinstance(i, Task)]):
@@ -145,9 +171,8 @@ def drive(run: Run, script: Script) -> Iterator[Any]:
                     answer = own.table[kind](request)
                 except Exception as failure:  # noqa: BLE001 - thrown into the script, which decides
                     error = failure
-    except GeneratorExit:
-        script.close()
-        own.leave()
+    except BaseException:
+        own.leave(script)
         raise
     finally:
         del error, answer

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-from contextvars import Context, copy_context
+import sys
+from contextvars import Context
 from functools import partial
 from typing import Any
 
 from ckpt_viz.channels import MISSING
 from ckpt_viz.constants import ROOT
-from ckpt_viz.errors import GraphInterrupt
+from ckpt_viz.errors import GraphInterrupt, NodeCancelledError
 from ckpt_viz.pregel.langchain import enter
+from ckpt_viz.pregel.retry import attempts
 from ckpt_viz.pregel.run import Run
 from ckpt_viz.pregel.scope import TaskScope
 from ckpt_viz.pregel.task import Task
@@ -28,19 +29,21 @@ def fresh_read(run: Run, task: Task, writes: list[tuple[str, Any]]) -> Any:
         value = channel.after(mine[name]) if name in mine else channel.peek()
         if value is not MISSING:
             state[name] = value
+    if node.managed:
+        state |= {name: kind.get(run) for name, kind in node.managed}
     if ROOT in state:
         return state[ROOT]
     return state if node.schema is None else node.schema(state)
 
 
-def _call(run: Run, task: Task) -> None:
+def _call(run: Run, task: Task, own: TaskScope | None = None) -> None:
     node = task.node
     if node.is_async:
         raise TypeError(
             f'No synchronous function provided to "{node.name}".\nEither initialize with a '
             "synchronous function or invoke via the async API (ainvoke, astream, etc.)"
         )
-    own = TaskScope(task, run)
+    own = own or TaskScope(task, run)
     enter(own)
     if run.trace is None or task.node.hidden:
         _body(run, own)
@@ -76,7 +79,8 @@ def route_now(run: Run, task: Task) -> list[tuple[str, Any]]:
     )
 
 
-def _settle(task: Task, error: BaseException) -> None:
+def settle(task: Task, error: BaseException) -> None:
+    """Make what a node raised the task's outcome."""
     if isinstance(error, GraphInterrupt):
         task.outcome = "interrupt"
         task.interrupts = list(error.args[0])
@@ -85,71 +89,29 @@ def _settle(task: Task, error: BaseException) -> None:
         task.error = error
 
 
+def is_cancellation(error: BaseException) -> bool:
+    """Whether it is ``asyncio.CancelledError``, which nobody can have raised before asyncio is."""
+    asyncio: Any = sys.modules.get("asyncio")
+    return asyncio is not None and isinstance(error, asyncio.CancelledError)
+
+
+def cancelled_by_itself(task: Task, error: BaseException) -> NodeCancelledError:
+    """The failure that a node makes of itself by raising a cancellation."""
+    failure = NodeCancelledError(task.name)
+    failure.__cause__ = error
+    return failure
+
+
 def run_task(run: Run, task: Task, context: Context) -> None:
     """Run a task to its outcome; whatever it raises becomes part of the task."""
     task.special = []
     try:
-        context.run(_call, run, task)
+        if task.node.guarded:
+            context.run(attempts, _call, run, task)
+        else:
+            context.run(_call, run, task)
         task.outcome = "done"
     except BaseException as error:  # noqa: BLE001 - a worker reports everything to its driver
-        _settle(task, error)
-
-
-async def _acall(run: Run, task: Task) -> None:
-    own = TaskScope(task, run)
-    enter(own)
-    if run.trace is None or task.node.hidden:
-        await _abody(run, own)
-    else:
-        async with run.trace.atask(own):
-            await _abody(run, own)
-
-
-async def _abody(run: Run, own: TaskScope) -> None:
-    task, node = own.task, own.task.node
-    output = (
-        node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
-    )
-    if inspect.isawaitable(output):
-        output = await output
-    own.output = output
-    task.writes = writes = node.write(output)
-    if node.route is not None:
-        more = node.route(partial(fresh_read, run, task, writes))
-        task.writes = writes + (more if isinstance(more, list) else await more)
-
-
-class TaskRun:
-    """Awaits a task to its outcome, like `run_task`, inside a context of its own without a Task."""
-
-    __slots__ = ("run", "task")
-
-    def __init__(self, run: Run, task: Task) -> None:
-        self.run = run
-        self.task = task
-
-    def __await__(self) -> Any:
-        task = self.task
-        task.special = []
-        context = copy_context()
-        coro = context.run(_acall, self.run, task)
-        step, value = coro.send, None
-        try:
-            while True:
-                try:
-                    waits = context.run(step, value)
-                except StopIteration:
-                    task.outcome = "done"
-                    return
-                try:
-                    value = yield waits
-                    step = coro.send
-                except GeneratorExit:
-                    context.run(coro.close)
-                    raise
-                except BaseException as error:  # noqa: BLE001 - cancellation goes into the node
-                    step, value = coro.throw, error
-        except GeneratorExit:
-            raise
-        except BaseException as error:  # noqa: BLE001 - the driver decides what a failure stops
-            _settle(task, error)
+        if is_cancellation(error):
+            error = cancelled_by_itself(task, error)
+        settle(task, error)

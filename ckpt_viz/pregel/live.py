@@ -40,6 +40,7 @@ class Live:
         "max_version",
         "program",
         "seen",
+        "stop",
         "updated",
         "versions",
         "volatile",
@@ -48,6 +49,7 @@ class Live:
     def __init__(self, program: Program, checkpoint: dict[str, Any] | None) -> None:
         saved = checkpoint["channel_values"] if checkpoint else {}
         self.program = program
+        self.stop = 0  # the superstep that the recursion limit bars
         self.channels = ChannelMap(program.channels, saved)
         self.versions: dict[str, Any] = dict(checkpoint["channel_versions"]) if checkpoint else {}
         self.seen: dict[str, dict[str, Any]] = (
@@ -96,6 +98,7 @@ class Live:
         """A copy whose channels can be written without touching this one."""
         twin = Live.__new__(Live)
         twin.program = self.program
+        twin.stop = self.stop
         twin.channels = ChannelMap(self.program.channels, self.channels.values_saved)
         for name, channel in self.channels.items():
             dict.__setitem__(twin.channels, name, channel.copy())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
 from ckpt_viz.constants import INTERRUPT
-from ckpt_viz.errors import GraphRecursionError
+from ckpt_viz.errors import GraphDrained, GraphRecursionError
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.begin import begin_steps
+from ckpt_viz.pregel.cached import put_result, take_results
+from ckpt_viz.pregel.handlers import resume_handlers, take_over
 from ckpt_viz.pregel.pending import hand_back
 from ckpt_viz.pregel.requests import Next, RunOne, Start, Told
 from ckpt_viz.pregel.run import Run, Script, is_signal
@@ -45,18 +48,11 @@ def _run_steps(run: Run, value: Any) -> Script:
 def _loop(run: Run, replaying: bool) -> Script:
     settings, live = run.settings, run.live
     tasks = yield from _plan(run, replaying)
-    while not run.stopping:
-        if run.step > run.stop:
-            raise GraphRecursionError(
-                f"Recursion limit of {settings.limit} reached without hitting a stop condition. "
-                "You can increase the limit by setting the `recursion_limit` config key."
-            )
-        if not tasks:
-            return
+    while not run.stopping and _goes_on(run, tasks):
         if settings.before and should_interrupt(run, settings.before, tasks):
             yield from _show_break(run)
             return
-        if run.tasks or (run.updates and run.pending):
+        if run.tasks or run.cache is not None or (run.updates and run.pending):
             yield from _show_started(run, tasks)
         if not (yield from _execute(run, tasks)):
             yield from _stop_waiting(run, tasks)
@@ -78,6 +74,17 @@ def _loop(run: Run, replaying: bool) -> Script:
             return
 
 
+def _goes_on(run: Run, tasks: Sequence[Task]) -> bool:
+    if run.step > run.stop:
+        raise GraphRecursionError(
+            f"Recursion limit of {run.settings.limit} reached without hitting a stop condition. "
+            "You can increase the limit by setting the `recursion_limit` config key."
+        )
+    if tasks and run.control.drain_requested:
+        raise GraphDrained(str(run.control.drain_reason))
+    return bool(tasks)
+
+
 def _show_step(run: Run, step: int, updated: set[str]) -> Script:
     """What a step tells once it is saved: a listener who looks now finds its checkpoint."""
     if run.alone is not None:
@@ -95,6 +102,8 @@ def _plan(run: Run, replaying: bool) -> Script:
         hand_back(tasks, run.pending)
     if run.checkpoints and run.saver is not None:
         yield from run.show_checkpoint(tasks)
+    if run.pending and not replaying:
+        tasks += resume_handlers(run.live, tasks, run.pending)
     return tasks
 
 
@@ -121,10 +130,12 @@ def _show_break(run: Run) -> Script:
 
 
 def _show_started(run: Run, tasks: Sequence[Task]) -> Script:
+    if run.cache is not None:
+        yield from take_results(run, tasks)
     if run.tasks:
         for task in tasks:
             yield from _show_start(run, task)
-    if run.updates and run.pending:
+    if run.updates and (run.pending or run.cache is not None):
         keys = run.keys
         for task in tasks:
             if task.outcome == "done" and not task.node.hidden:
@@ -152,47 +163,55 @@ def _show_called(run: Run, told: Told) -> Script:
         yield from run.show_end(task, run.step)
 
 
-def _execute(run: Run, tasks: Sequence[Task]) -> Script:
+def _execute(run: Run, tasks: list[Task]) -> Script:
     """Run the tasks that have not finished, committing each as it ends. False: a question waits.
+
+    The handlers of failures are added to the tasks.
 
     Raises:
         BaseException: the first failure, when every other task has ended or was cancelled.
+        TimeoutError: the step took longer than the graph's ``step_timeout``.
     """
     run.alone = None
+    if run.step_timeout is not None:
+        run.deadline = time.monotonic() + run.step_timeout
     if len(tasks) == 1 and not tasks[0].outcome:
-        todo = tasks
-        yield from _by_itself(run, tasks[0])
+        yield from _by_itself(run, tasks)
     else:
-        todo = [t for t in tasks if t.outcome != "done"]
-        yield from _side_by_side(run, todo)
+        yield from _side_by_side(run, tasks)
     finished = True
-    for task in todo:
+    for task in tasks:
         if task.outcome == "error":
             error, task.error = task.error, None
             try:
                 raise error
             finally:
                 del error
-        finished = finished and task.outcome == "done"
+        finished = finished and task.outcome != "interrupt"
     return finished
 
 
-def _by_itself(run: Run, task: Task) -> Script:
-    """A sole task runs here; what it tells is held back until its step is saved."""
-    live = run.customs or (run.listened and task.node.calls)
+def _by_itself(run: Run, tasks: list[Task]) -> Script:
+    """The last task runs here; what it tells is held back until its step is saved."""
+    task = tasks[-1]
+    live = run.customs or run.deadline is not None or (run.listened and task.node.calls)
     yield Start((task,)) if live else RunOne(task)
-    if (live or run.children) and (yield from _with_children(run, task)):
-        return
-    if (request := run.ended(task)) is not None:
-        yield request
-    if task.outcome == "done":
-        run.alone = task
-    elif run.listened and not is_signal(task):
-        yield from run.show_end(task, run.step)
+    if not (live or run.children) or not (yield from _with_children(run, tasks)):
+        if task.outcome == "done":
+            if (request := run.ended(task)) is not None:
+                yield request
+            if run.cache_keys:
+                yield from put_result(run, task)
+            run.alone = task
+        else:
+            yield from _settle(run, tasks, task)
+    if tasks[-1] is not task:
+        yield from _by_itself(run, tasks)
 
 
-def _with_children(run: Run, task: Task) -> Script:
+def _with_children(run: Run, tasks: list[Task]) -> Script:
     """Follow a sole task and those that it called; True if it has been told before one of them."""
+    task = tasks[-1]
     running, told = 0, False
     while (item := (yield Next(told and task.outcome == "error"))) is not None:
         if item.__class__ is Told:
@@ -201,19 +220,25 @@ def _with_children(run: Run, task: Task) -> Script:
                 yield from _show_called(run, item)
         elif item is task and running:
             told = True
-            yield from _settle(run, task)
+            yield from _settle(run, tasks, task)
     return told
 
 
-def _settle(run: Run, task: Task) -> Script:
-    """Save and show what an ended task left."""
+def _settle(run: Run, tasks: list[Task], task: Task) -> Script:
+    """Save and show what an ended task left; what handles its failure is added to the tasks."""
+    if task.outcome == "error" and task.node.handler is not None and not is_signal(task):
+        handler = take_over(run.live, task)
+        tasks += () if handler is None else (handler,)
     if (request := run.ended(task)) is not None:
         yield request
+    if run.cache_keys:
+        yield from put_result(run, task)
     if run.listened and not is_signal(task):
         yield from run.show_end(task, run.step)
 
 
-def _side_by_side(run: Run, todo: Sequence[Task]) -> Script:
+def _side_by_side(run: Run, tasks: list[Task]) -> Script:
+    todo = [t for t in tasks if t.outcome not in ("done", "handled")]
     for task in todo:
         task.outcome, task.error, task.interrupts = "", None, []
     if not todo:
@@ -224,14 +249,17 @@ def _side_by_side(run: Run, todo: Sequence[Task]) -> Script:
         if task.__class__ is Told:
             yield from _show_called(run, task)
             continue
-        yield from _settle(run, task)
+        known = len(tasks)
+        yield from _settle(run, tasks, task)
         failed = failed or task.outcome == "error"
+        if len(tasks) > known and not failed:
+            yield Start(tasks[known:])
 
 
 def _stop_waiting(run: Run, tasks: Sequence[Task]) -> Script:
     """Questions wait: show the state with what the finished siblings wrote."""
     run.interrupts = [i for t in tasks if t.outcome == "interrupt" for i in t.interrupts]
-    done: list[Task] = [t for t in tasks if t.outcome != "error" and t.writes]
+    done: list[Task] = [t for t in tasks if t.outcome != "interrupt" and t.writes]
     run.output = run.read()
     if done:
         view = run.live.fork()

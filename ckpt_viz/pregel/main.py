@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from ckpt_viz.channels import BaseChannel
 from ckpt_viz.pregel.begin import shown_keys
+from ckpt_viz.pregel.cached import namespace_of
 from ckpt_viz.pregel.drivers import drive, finish
 from ckpt_viz.pregel.edit import update_steps
 from ckpt_viz.pregel.history import history_steps, state_steps
@@ -104,6 +105,11 @@ class Pregel:
         return self.program.channels
 
     @property
+    def managed(self) -> Mapping[str, Any]:
+        """The keys of the state that a run computes, by name."""
+        return self.program.managed
+
+    @property
     def input_channels(self) -> Any:
         """The channel or channels that take the input."""
         return shown_keys(self.program.input_channels)
@@ -171,6 +177,8 @@ class Pregel:
         saver = settings.config["configurable"].get("__pregel_checkpointer", self.checkpointer)
         run = Run(self.program, saver, self.store, settings)
         run.trace = trace_of(run, self.name)
+        run.cache = self.cache
+        run.step_timeout = self.step_timeout
         return run
 
     def _begin(self, run: Run) -> None:
@@ -316,6 +324,27 @@ class Pregel:
         calls = [self.ainvoke(i, c, **options) for i, c in zip(inputs, configs, strict=True)]
         found: list[Any] = await _async().gather(calls, return_exceptions)
         return found
+
+    def clear_cache(self, nodes: Sequence[str] | None = None) -> None:
+        """Forget the cached results of the named nodes, or of all.
+
+        Raises:
+            ValueError: the graph has no cache.
+        """
+        self._cache().clear(self._cached(nodes))
+
+    async def aclear_cache(self, nodes: Sequence[str] | None = None) -> None:
+        """Like `clear_cache`, awaiting."""
+        await self._cache().aclear(self._cached(nodes))
+
+    def _cache(self) -> Any:
+        if self.cache is None:
+            raise ValueError("No cache is set for this graph. Cannot clear cache.")
+        return self.cache
+
+    def _cached(self, nodes: Sequence[str] | None) -> list[tuple[str, ...]]:
+        known = self.program.nodes
+        return [namespace_of(known[n]) for n in (known if nodes is None else nodes) if n in known]
 
     # reading -----------------------------------------------------------------------------------
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ckpt_viz.constants import ERROR, INTERRUPT, NO_WRITES, NULL_TASK_ID, RESUME
+from ckpt_viz.constants import ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, NULL_TASK_ID, RESUME
 from ckpt_viz.pregel.task import Task
 
 PendingWrite = tuple[str, str, Any]
-_STATE = (ERROR, INTERRUPT, RESUME)
+_STATE = (ERROR, ERROR_SOURCE, INTERRUPT, RESUME)
 
 
 def caller_writes(pending: Iterable[PendingWrite]) -> list[tuple[str, Any]]:

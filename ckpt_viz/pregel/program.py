@@ -8,7 +8,9 @@ from typing import Any
 
 from ckpt_viz.channels import BaseChannel, UntrackedValue
 from ckpt_viz.constants import PULL, ROOT
+from ckpt_viz.managed.base import ManagedValueSpec
 from ckpt_viz.pregel.streams import Mapper
+from ckpt_viz.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
 Write = tuple[str, Any]
 """A channel's name and a value for it."""
@@ -21,7 +23,9 @@ class Node:
     ``write(output)`` gives the writes of an output; ``route(read)`` those of the routers after it,
     where ``read()`` is a fresh view of the state with the node's own writes applied. A ``single``
     node gets the bare value of the one channel that it reads, and waits while that is empty.
-    ``calls`` tells that its code is known to call tasks.
+    ``calls`` tells that its code is known to call tasks. ``retry``, ``timeout`` and ``cache`` are
+    its policies, ``handler`` the node that takes over when it fails; ``managed`` are the keys of
+    its input that the run computes.
     """
 
     name: str
@@ -40,16 +44,23 @@ class Node:
     single: bool = False
     calls: bool = False
     tags: tuple[str, ...] = ()
+    retry: tuple[RetryPolicy, ...] = ()
+    timeout: TimeoutPolicy | None = None
+    cache: CachePolicy[Any] | None = None
+    handler: str | None = None
+    managed: tuple[tuple[str, ManagedValueSpec], ...] = ()
     consumable: tuple[str, ...] = ()
     id_parts: tuple[bytes, bytes] = field(init=False)
     path_text: str = field(init=False)
     awaited: bool = field(init=False)
+    guarded: bool = field(init=False)
 
     def __post_init__(self) -> None:
         tail = f"{self.name}{PULL}{''.join(sorted(self.triggers))}"
         self.id_parts = self.name.encode(), tail.encode()
         self.path_text = f"~{PULL}, {self.name}"
         self.awaited = self.is_async or self.hidden or self.async_router
+        self.guarded = bool(self.retry) or self.timeout is not None
         self.single = self.single or self.hidden or self.reads == (ROOT,)
 
 
@@ -71,6 +82,7 @@ class Program:
     momentary: bool = False
     coerce_output: Mapper = None
     coerce_state: Mapper = None
+    managed: dict[str, ManagedValueSpec] = field(default_factory=dict)
     triggered: dict[str, tuple[str, ...]] = field(init=False)
     late: tuple[str, ...] = field(init=False)
     untracked: frozenset[str] = field(init=False)

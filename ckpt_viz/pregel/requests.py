@@ -87,6 +87,24 @@ class Emit:
         self.chunk = chunk
 
 
+class CacheGet:
+    """Look results up in the node cache; answers a dictionary of those that are there."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, keys: Sequence[Any]) -> None:
+        self.keys = keys
+
+
+class CacheSet:
+    """Put results into the node cache, each with its time to live in seconds."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: dict[Any, tuple[Any, int | None]]) -> None:
+        self.pairs = pairs
+
+
 class History:
     """List checkpoint tuples, newest first."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from ckpt_viz.constants import ERROR, INTERRUPT, NO_WRITES, RETURN, TAG_HIDDEN, TASKS
+from ckpt_viz.constants import ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RETURN, TAG_HIDDEN, TASKS
 from ckpt_viz.errors import GraphBubbleUp
 from ckpt_viz.ids import stamp
 from ckpt_viz.pregel import events
@@ -19,6 +19,7 @@ from ckpt_viz.pregel.scope import Answers
 from ckpt_viz.pregel.settings import Settings, place, user_metadata
 from ckpt_viz.pregel.streams import SILENT, Mapper, mapped
 from ckpt_viz.pregel.task import Task
+from ckpt_viz.runtime import RunControl
 from ckpt_viz.types import Send
 
 Script = Generator[Any, Any, Any]
@@ -54,11 +55,15 @@ class Run:
         "alone",
         "answers",
         "base",
+        "cache",
+        "cache_keys",
         "checkpoints",
         "children",
         "coerce_output",
         "coerce_state",
+        "control",
         "customs",
+        "deadline",
         "deferred",
         "deferring",
         "driver",
@@ -80,6 +85,7 @@ class Run:
         "saver",
         "settings",
         "step",
+        "step_timeout",
         "stop",
         "stopping",
         "store",
@@ -93,6 +99,11 @@ class Run:
 
     def __init__(self, program: Program, saver: Any, store: Any, settings: Settings) -> None:
         self.program = program
+        self.control = settings.control or RunControl()
+        self.cache: Any = None
+        self.cache_keys: dict[Task, Any] = {}
+        self.step_timeout: float | None = None
+        self.deadline: float | None = None
         self.saver = saver
         self.store = store
         self.settings = settings
@@ -104,7 +115,7 @@ class Run:
         self.parent: str | None = None
         self.base: str | None = None
         self.step = -1
-        self.stop = settings.limit
+        self.stop = self.live.stop = settings.limit
         self.stopping = False
         self.interrupts: list[Any] = []
         self.output: Any = None
@@ -150,7 +161,7 @@ class Run:
             self.parent = parent["configurable"]["checkpoint_id"] if parent else None
         self.base = self.live.id
         self.here = self.where(self.base)
-        self.stop = self.step + self.settings.limit + 1
+        self.stop = self.live.stop = self.step + self.settings.limit + 1
 
     def where(self, checkpoint: str | None) -> dict[str, Any]:
         """The bare config of one of this thread's checkpoints."""
@@ -277,6 +288,8 @@ class Run:
             task.special.append((INTERRUPT, list(task.interrupts)))
         elif not is_signal(task):
             task.special.append((ERROR, told(task.error)))
+            if task.outcome == "handled":
+                task.special.append((ERROR_SOURCE, task.name))
             task.error.add_note(f"During task with name '{task.name}' and id '{task.id}'")
         if self.saver is None:
             return None

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Protocol
 
 from ckpt_viz.channels import MISSING
 from ckpt_viz.constants import PREVIOUS, RESUME
 from ckpt_viz.errors import GraphInterrupt
-from ckpt_viz.ids import interrupt_id
+from ckpt_viz.ids import checkpoint_id, interrupt_id
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.settings import Settings, named
 from ckpt_viz.pregel.task import Task
-from ckpt_viz.runtime import Runtime
+from ckpt_viz.runtime import DEFAULT_RUNTIME, ExecutionInfo, RunControl, Runtime
 from ckpt_viz.types import Interrupt, StreamWriter
 
 
@@ -30,6 +31,7 @@ class Surroundings(Protocol):
     """What a scope needs of its run."""
 
     answers: Answers
+    control: RunControl
     live: Live
     program: Program
     settings: Settings
@@ -43,6 +45,10 @@ class TaskScope:
     """What `ckpt_viz.types.scope` holds while a node runs. Everything is made on demand."""
 
     __slots__ = ("_config", "asked", "output", "run", "task")
+
+    attempt = 1
+    began: float | None = None
+    beat: Any = None
 
     def __init__(self, task: Task, run: Surroundings) -> None:
         self.task = task
@@ -108,7 +114,30 @@ class TaskScope:
     @property
     def runtime(self) -> Runtime[Any]:
         """The record that a node with a ``runtime`` parameter gets."""
-        return Runtime(self.run.settings.context, self.store, self.writer, self.previous)
+        run, task, config = self.run, self.task, self.run.settings.config
+        info = ExecutionInfo(
+            task.base or checkpoint_id(task.step),
+            task.ns,
+            task.id,
+            config["configurable"].get("thread_id"),
+            None if (run_id := config.get("run_id")) is None else str(run_id),
+            self.attempt,
+            self.began or time.time(),
+        )
+        return Runtime(
+            context=run.settings.context,
+            store=self.store,
+            stream_writer=self.writer,
+            heartbeat=self.beat or DEFAULT_RUNTIME.heartbeat,
+            previous=self.previous,
+            execution_info=info,
+            control=run.control,
+        )
+
+    @property
+    def error(self) -> Any:
+        """The failure that an error handler handles."""
+        return self.task.failure  # type: ignore[attr-defined]
 
     @property
     def previous(self) -> Any:

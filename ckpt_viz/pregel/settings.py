@@ -9,6 +9,7 @@ from typing import Any
 
 from ckpt_viz.errors import MissingThreadIdError
 from ckpt_viz.pregel.streams import Form, form_of
+from ckpt_viz.runtime import RunControl
 from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
 
 DEFAULT_RECURSION_LIMIT = 10_007
@@ -22,6 +23,7 @@ _OPTIONS = frozenset(
         "subgraphs",
         "output_keys",
         "version",
+        "control",
         "print_mode",
         "debug",
         "checkpoint_during",
@@ -45,6 +47,7 @@ class Settings:
     limit: int
     context: Any = None
     keys: Any = None
+    control: RunControl | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ def settings_of(
         limit,
         _context(options.get("context"), defaults.context_schema),
         _keys(options.get("output_keys"), modes != (), defaults),
+        options.get("control"),
     )
 
 

@@ -37,10 +37,11 @@ class Engine:
     def __init__(self, root: str) -> None:
         """Import the modules of ``root`` that a program may use."""
         self.root = root
-        for module in ("graph", "types", "errors", "channels"):
+        for module in ("graph", "types", "errors", "channels", "runtime", "managed"):
             for name, value in vars(importlib.import_module(f"{root}.{module}")).items():
                 if not name.startswith("_"):
                     setattr(self, name, value)
+        self.InMemoryCache = importlib.import_module(f"{root}.cache.memory").InMemoryCache
         self.MemorySaver = importlib.import_module(f"{root}.checkpoint.memory").InMemorySaver
 
     def __getattr__(self, name: str) -> Any:

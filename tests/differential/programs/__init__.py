@@ -1,6 +1,16 @@
 """The programs by theme. Importing this puts them all on the list."""
 
 from ..basics import PROGRAMS
-from . import commands, failures, flow, interrupts, rewind, settings, values
+from . import commands, failures, flow, interrupts, policies, rewind, settings, values
 
-__all__ = ["PROGRAMS", "commands", "failures", "flow", "interrupts", "rewind", "settings", "values"]
+__all__ = [
+    "PROGRAMS",
+    "commands",
+    "failures",
+    "flow",
+    "interrupts",
+    "policies",
+    "rewind",
+    "settings",
+    "values",
+]

@@ -1,0 +1,162 @@
+"""Calling a node on the event loop: like `execute`, awaiting. Imported only for async runs."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from contextvars import copy_context
+from functools import partial
+from typing import Any
+
+from ckpt_viz.errors import NodeTimeoutError
+from ckpt_viz.pregel.execute import cancelled_by_itself, fresh_read, settle
+from ckpt_viz.pregel.langchain import enter
+from ckpt_viz.pregel.retry import AttemptScope, tell, wait_of
+from ckpt_viz.pregel.run import Run
+from ckpt_viz.pregel.scope import TaskScope
+from ckpt_viz.pregel.task import Task
+
+
+async def _acall(run: Run, task: Task, own: TaskScope | None = None) -> None:
+    own = own or TaskScope(task, run)
+    enter(own)
+    if run.trace is None or task.node.hidden:
+        await _abody(run, own)
+    else:
+        async with run.trace.atask(own):
+            await _abody(run, own)
+
+
+async def _abody(run: Run, own: TaskScope) -> None:
+    task, node = own.task, own.task.node
+    output = (
+        node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
+    )
+    if inspect.isawaitable(output):
+        output = await output
+    own.output = output
+    task.writes = writes = node.write(output)
+    if node.route is not None:
+        more = node.route(partial(fresh_read, run, task, writes))
+        task.writes = writes + (more if isinstance(more, list) else await more)
+
+
+async def _attempts(run: Run, task: Task) -> None:
+    """`ckpt_viz.pregel.retry.attempts`, awaiting, and with the node's timeout."""
+    node, attempt, began = task.node, 1, time.time()
+    call = _acall if node.timeout is None else _timed
+    while True:
+        task.writes = []
+        try:
+            return await call(run, task, AttemptScope(task, run, attempt, began))
+        except Exception as error:
+            wait = wait_of(node.retry, error, attempt)
+            if wait is None:
+                raise
+            tell(task, error, wait, attempt)
+        await asyncio.sleep(wait)
+        attempt += 1
+
+
+async def _timed(run: Run, task: Task, own: AttemptScope) -> None:
+    """One attempt, cancelled when a limit of its timeout is reached.
+
+    Raises:
+        NodeTimeoutError: it took too long, whatever it made of its cancellation.
+    """
+    policy: Any = task.node.timeout
+    clock = asyncio.get_running_loop().time
+    start = last = clock()
+
+    def beat() -> None:
+        nonlocal last
+        last = clock()
+
+    own.beat = beat
+    own.beats_on_write = policy.refresh_on == "auto"
+    inner = asyncio.ensure_future(_acall(run, task, own))
+    limits = [("idle", policy.idle_timeout), ("run", policy.run_timeout)]
+    try:
+        while True:
+            ends = {k: (last if k == "idle" else start) + t for k, t in limits if t is not None}
+            kind: Any = min(ends, key=ends.__getitem__) if ends else ""
+            left = ends[kind] - clock() if ends else None
+            if left is not None and left <= 0:
+                break
+            done, _ = await asyncio.wait({inner}, timeout=left)
+            if done:
+                return _result(task, inner)
+    except asyncio.CancelledError:
+        await _end(inner, own)
+        raise
+    elapsed = clock() - start
+    await _end(inner, own)
+    more: Any = {"idle_timeout": policy.idle_timeout, "run_timeout": policy.run_timeout}
+    raise NodeTimeoutError(task.name, elapsed, kind=kind, **more) from TimeoutError()
+
+
+def _result(task: Task, inner: asyncio.Future[None]) -> None:
+    try:
+        inner.result()
+    except asyncio.CancelledError as error:
+        raise cancelled_by_itself(task, error) from error
+
+
+async def _end(inner: asyncio.Future[None], own: AttemptScope) -> None:
+    """Cancel an attempt and wait until it has ended; what it does meanwhile counts no more."""
+    own.silent = True
+    inner.cancel()
+    await asyncio.wait({inner})
+    if not inner.cancelled():
+        inner.exception()  # looked at, so that nobody is told it never was
+    own.task.writes = []
+
+
+class TaskRun:
+    """Awaits a task to its outcome, like `run_task`, inside a context of its own without a Task.
+
+    A cancellation from outside goes into the node, and comes out again when the node has ended,
+    whatever it made of it; the task then has its outcome as always. One that the node raises by
+    itself is a failure like any other.
+    """
+
+    __slots__ = ("run", "task")
+
+    def __init__(self, run: Run, task: Task) -> None:
+        self.run = run
+        self.task = task
+
+    def __await__(self) -> Any:
+        task = self.task
+        task.special = []
+        context = copy_context()
+        body = _attempts if task.node.guarded else _acall
+        coro = context.run(body, self.run, task)
+        step, value = coro.send, None
+        cancelled: BaseException | None = None
+        try:
+            while True:
+                try:
+                    waits = context.run(step, value)
+                except StopIteration:
+                    task.outcome = "done"
+                    break
+                try:
+                    value = yield waits
+                    step = coro.send
+                except GeneratorExit:
+                    context.run(coro.close)
+                    raise
+                except BaseException as error:  # noqa: BLE001 - cancellation goes into the node
+                    step, value = coro.throw, error
+                    if isinstance(error, asyncio.CancelledError):
+                        cancelled = error
+        except GeneratorExit:
+            raise
+        except asyncio.CancelledError as error:
+            settle(task, error if cancelled is not None else cancelled_by_itself(task, error))
+        except BaseException as error:  # noqa: BLE001 - the driver decides what a failure stops
+            settle(task, error)
+        if cancelled is not None:
+            raise cancelled
