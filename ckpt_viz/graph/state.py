@@ -25,10 +25,10 @@ from ckpt_viz.graph.callables import (
     name_of,
 )
 from ckpt_viz.graph.classes import named_classes
+from ckpt_viz.graph.compiled import CompiledStateGraph
 from ckpt_viz.graph.schema import channels_of, coercer, managed_of
 from ckpt_viz.graph.writing import Branch, Writing
 from ckpt_viz.pregel.callables import callable_of, wants_of
-from ckpt_viz.pregel.main import Pregel
 from ckpt_viz.pregel.program import Node
 from ckpt_viz.pregel.retry import policies_of, refuse_timeout
 from ckpt_viz.types import CachePolicy, Send, TimeoutPolicy
@@ -72,7 +72,7 @@ class NodeSpec:
     input_schema: Any
     defer: bool
     metadata: dict[str, Any] | None
-    ends: tuple[str, ...]
+    ends: tuple[str, ...] | dict[str, str]
     policies: Policies = field(default_factory=Policies)
     error_handler_node: str | None = None
     is_error_handler: bool = False
@@ -174,7 +174,7 @@ class StateGraph:
         hints = hints_of(action)
         schema = input_schema or input_of(action, hints) or self.state_schema
         self._add_schema(schema)
-        ends = tuple(destinations) if destinations else command_ends(hints)
+        ends = _ends(destinations) or command_ends(hints)
         call, is_async = callable_of(action)
         handler = None
         if error_handler is not None:
@@ -324,7 +324,7 @@ class StateGraph:
                 raise ValueError(f"Found edge ending at unknown node `{end}`")
         for start, branches in self.branches.items():
             for name, branch in branches.items():
-                for end in (branch.path_map or {}).values():
+                for end in (branch.ends or {}).values():
                     if end != END and end not in self.nodes:
                         raise ValueError(
                             f"At '{start}' node, '{name}' branch found unknown target '{end}'"
@@ -486,15 +486,8 @@ class StateGraph:
         )
 
 
-class CompiledStateGraph(Pregel):
-    """A graph that runs; made by `StateGraph.compile`. ``builder`` is the graph it came from."""
-
-    def __init__(self, *, builder: StateGraph, **options: Any) -> None:
-        super().__init__(auto_validate=False, stream_mode="updates", **options)
-        self.builder = builder
-        self.program.coerce_output = coercer(builder.output_schema)
-        self.program.managed = builder.managed
-        self.program.coerce_state = coercer(builder.state_schema)
+def _ends(destinations: Any) -> Any:
+    return destinations if isinstance(destinations, dict) else tuple(destinations or ())
 
 
 def _one(keys: tuple[str, ...]) -> str | tuple[str, ...]:

@@ -104,7 +104,7 @@ class Branch:
 
     name: str
     router: Callable[..., Any]
-    path_map: dict[Any, str] | None
+    ends: dict[Any, str] | None
     is_async: bool
     wants: tuple[str, ...] = ()
 
@@ -120,7 +120,7 @@ class Branch:
         Raises:
             ValueError: an answer that is no destination. KeyError: not in the map.
         """
-        mapped = self.path_map
+        mapped = self.ends
         answers = answer if isinstance(answer, list | tuple) else (answer,)
         found: list[Write] = []
         for one in answers:

@@ -20,6 +20,7 @@ from ckpt_viz.pregel.nodes import NodeBuilder, check_program, program_of
 from ckpt_viz.pregel.program import Node
 from ckpt_viz.pregel.requests import History
 from ckpt_viz.pregel.run import Run
+from ckpt_viz.pregel.runnable import Composable, join_runnables
 from ckpt_viz.pregel.settings import (
     Defaults,
     merge_config,
@@ -32,7 +33,7 @@ from ckpt_viz.pregel.workers import Workers
 from ckpt_viz.types import StateSnapshot, StateUpdate
 
 
-class Pregel:
+class Pregel(Composable):
     """A graph that runs in supersteps.
 
     ``checkpointer`` keeps its history, ``store`` what outlives a thread. ``config`` arguments are
@@ -82,6 +83,7 @@ class Pregel:
         self.config: dict[str, Any] = merge_config(config) if config else {}
         self.name = name
         self._runs: dict[str, list[Run]] = {}
+        join_runnables()
         if auto_validate:
             self.validate()
 

@@ -1,0 +1,261 @@
+"""A graph's shape as data, and as Mermaid, ASCII, DOT and SVG. Nothing here asks the network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ckpt_viz.constants import END
+from ckpt_viz.graph.picture import ascii_of, dot_of, svg_of
+
+_COLOURS = {
+    "default": "fill:#f2f0ff,line-height:1.2",
+    "first": "fill-opacity:0",
+    "last": "fill:#bfb6fc",
+}
+_MARKDOWN = ("*", "_", "`")
+
+
+class Node(NamedTuple):
+    """A node of a drawing; ``data`` is what it runs."""
+
+    id: str
+    name: str
+    data: Any = None
+    metadata: dict[str, Any] | None = None
+
+
+class Edge(NamedTuple):
+    """An edge of a drawing; ``data`` is its label, ``conditional`` edges may be taken or not."""
+
+    source: str
+    target: str
+    data: str | None = None
+    conditional: bool = False
+
+
+@dataclass
+class Graph:
+    """Nodes by id, and edges. A node inside a subgraph has an id like ``sub:node``."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    edges: list[Edge] = field(default_factory=list)
+
+    def first_node(self) -> Node | None:
+        """The only node that no edge leads to, or None."""
+        return self._only({edge.target for edge in self.edges})
+
+    def last_node(self) -> Node | None:
+        """The only node that no edge leads from, or None."""
+        return self._only({edge.source for edge in self.edges})
+
+    def _only(self, others: set[str]) -> Node | None:
+        found = [node for id_, node in self.nodes.items() if id_ not in others]
+        return found[0] if len(found) == 1 else None
+
+    def trim_first_node(self) -> None:
+        """Drop the first node when one edge leads from it."""
+        self._trim(self.first_node(), 0)
+
+    def trim_last_node(self) -> None:
+        """Drop the last node when one edge leads to it."""
+        self._trim(self.last_node(), 1)
+
+    def _trim(self, node: Node | None, side: int) -> None:
+        if node is not None and sum(edge[side] == node.id for edge in self.edges) == 1:
+            self.nodes.pop(node.id)
+            self.edges = [edge for edge in self.edges if edge[side] != node.id]
+
+    def expand(self, name: str, inner: Graph) -> None:
+        """Put a subgraph in the place of the node that runs it."""
+        inner.trim_first_node()
+        inner.trim_last_node()
+        first, last = inner.first_node(), inner.last_node()
+        if first is None or last is None:
+            return
+        ends = (f"{name}:{last.id}", f"{name}:{first.id}")
+        moved = [
+            e._replace(
+                source=ends[0] if e.source == name else e.source,
+                target=ends[1] if e.target == name else e.target,
+            )
+            for e in self.edges
+        ]
+        del self.nodes[name]
+        for node in inner.nodes.values():
+            self.nodes[f"{name}:{node.id}"] = node._replace(id=f"{name}:{node.id}")
+        self.edges = moved + [
+            e._replace(source=f"{name}:{e.source}", target=f"{name}:{e.target}")
+            for e in inner.edges
+        ]
+
+    def to_json(self, *, with_schemas: bool = False) -> dict[str, list[dict[str, Any]]]:
+        """Nodes and edges as plain data; ``with_schemas`` adds nothing here."""
+        nodes = []
+        for node in self.nodes.values():
+            shown: dict[str, Any] = {"id": node.id}
+            if node.name != END:
+                kind = type(node.data)
+                path = [*kind.__module__.split("."), kind.__name__]
+                shown |= {"type": "runnable", "data": {"id": path, "name": node.id}}
+            nodes.append(shown | ({"metadata": node.metadata} if node.metadata else {}))
+        edges = []
+        for edge in self.edges:
+            told = {"data": edge.data, "conditional": edge.conditional}
+            ends = {"source": edge.source, "target": edge.target}
+            edges.append({**ends, **{k: v for k, v in told.items() if v}})
+        return {"nodes": nodes, "edges": edges}
+
+    def draw_mermaid(
+        self,
+        *,
+        with_styles: bool = True,
+        curve_style: Any = "linear",
+        node_colors: Any = None,
+        wrap_label_n_words: int = 9,
+        frontmatter_config: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The graph in Mermaid's language, as LangGraph writes it.
+
+        ``node_colors`` has the styles ``default``, ``first`` and ``last``; labels are wrapped
+        after ``wrap_label_n_words`` words.
+        """
+        drawn = _Mermaid(self, with_styles, wrap_label_n_words)
+        text = f"graph TD;\n{drawn.body()}"
+        if not with_styles:
+            return text
+        curve = {"flowchart": {"curve": getattr(curve_style, "value", curve_style)}}
+        extra = dict(frontmatter_config or {})
+        head = _yaml({**extra, "config": {**curve, **extra.get("config", {})}})
+        given = (
+            node_colors
+            if isinstance(node_colors, dict)
+            else vars(node_colors or object())
+            if hasattr(node_colors, "__dict__")
+            else {}
+        )
+        styles = {**_COLOURS, **given}
+        tail = "".join(f"\tclassDef {kind} {style}\n" for kind, style in styles.items())
+        return f"---\n{head}---\n{text}{tail}"
+
+    def draw_ascii(self) -> str:
+        """The graph in boxes and lines of plain text."""
+        return ascii_of(self)
+
+    def print_ascii(self) -> None:
+        """Print `draw_ascii`."""
+        print(self.draw_ascii())
+
+    def to_dot(self) -> str:
+        """The graph in Graphviz' language, subgraphs as clusters."""
+        return dot_of(self)
+
+    def to_svg(self) -> str:
+        """The graph as one SVG element."""
+        return svg_of(self)
+
+    def draw_mermaid_png(self, **options: Any) -> bytes:
+        """Not here: LangGraph sends the graph to a web service for this.
+
+        Raises:
+            NotImplementedError: always; it names what there is instead.
+        """
+        raise NotImplementedError(
+            "A PNG would be drawn by a web service (mermaid.ink), and nothing here leaves this "
+            "machine. Show the graph itself in a notebook, or take get_graph().to_svg(), "
+            ".to_dot() or .draw_mermaid()."
+        )
+
+    draw_png = draw_mermaid_png
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"image/svg+xml": self.to_svg(), "text/plain": self.draw_ascii()}
+
+
+class _Mermaid:
+    """Writes nodes and edges, those of a subgraph inside its frame."""
+
+    def __init__(self, graph: Graph, styled: bool, words: int) -> None:
+        self.graph = graph
+        self.styled = styled
+        self.words = words
+        self.first, self.last = graph.first_node(), graph.last_node()
+        self.groups: dict[str, list[Edge]] = {"": []}
+        for edge in graph.edges:
+            self.groups.setdefault(_shared(edge), []).append(edge)
+        for id_ in graph.nodes:
+            parts = id_.split(":")[:-1]
+            for depth in range(len(parts)):
+                self.groups.setdefault(":".join(parts[: depth + 1]), [])
+
+    def body(self) -> str:
+        return self.frame("") + "".join(self.frame(p) for p in self.groups if p and ":" not in p)
+
+    def frame(self, prefix: str) -> str:
+        edges = self.groups[prefix]
+        loop = prefix in self.graph.nodes
+        lines = (
+            [f"\tsubgraph {prefix.rsplit(':', maxsplit=1)[-1]}\n"] if prefix and not loop else []
+        )
+        if self.styled and not loop:
+            inside = [n for n in self.graph.nodes.values() if n.id.rpartition(":")[0] == prefix]
+            lines += [self.node(n) for n in inside]
+        lines += [self.edge(edge) for edge in edges]
+        if prefix:
+            depth = prefix.count(":") + 1
+            nested = [p for p in self.groups if p.startswith(f"{prefix}:")]
+            lines += [self.frame(p) for p in nested if p.count(":") == depth]
+        return "".join([*lines, "\tend\n"] if prefix and not loop else lines)
+
+    def node(self, node: Node) -> str:
+        label = node.name
+        if label.startswith(_MARKDOWN) and label.endswith(_MARKDOWN):
+            label = f"<p>{label}</p>"
+        if node.metadata:
+            told = "\n".join(f"{k} = {v}" for k, v in node.metadata.items())
+            label = f"{label}<hr/><small><em>{told}</em></small>"
+        if node is self.first or node is self.last:
+            return f"\t{_safe(node.id)}([{label}]):::{'first' if node is self.first else 'last'}\n"
+        return f"\t{_safe(node.id)}({label})\n"
+
+    def edge(self, edge: Edge) -> str:
+        arrow = "-.->" if edge.conditional else "-->"
+        if edge.data is not None:
+            words = str(edge.data).split()
+            if len(words) > self.words:
+                cut = range(0, len(words), self.words)
+                lines = [" ".join(words[i : i + self.words]) for i in cut]
+                text = "&nbsp<br>&nbsp".join(lines)
+            else:
+                text = str(edge.data)
+            ends = ("-.", ".->") if edge.conditional else ("--", "-->")
+            arrow = f"{ends[0]} &nbsp;{text}&nbsp; {ends[1]}"
+        return f"\t{_safe(edge.source)} {arrow} {_safe(edge.target)};\n"
+
+
+def _shared(edge: Edge) -> str:
+    """The subgraph that both ends of an edge are in; a loop is in the frame of its own node."""
+    shared = []
+    for a, b in zip(edge.source.split(":"), edge.target.split(":"), strict=False):
+        if a != b:
+            break
+        shared.append(a)
+    return ":".join(shared)
+
+
+def _safe(id_: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_-]", lambda m: f"\\{ord(m[0]):x}", id_)
+
+
+def _yaml(value: Mapping[str, Any], depth: int = 0) -> str:
+    lines = ""
+    for key, item in value.items():
+        head = f"{'  ' * depth}{key}:"
+        lines += (
+            f"{head}\n{_yaml(item, depth + 1)}"
+            if isinstance(item, Mapping)
+            else (f"{head} {item}\n")
+        )
+    return lines

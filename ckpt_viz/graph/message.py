@@ -1,0 +1,147 @@
+"""Lists of messages as state: merged by id, removed by `RemoveMessage`.
+
+With langchain_core installed, messages become its objects, as in LangGraph; without it they are
+dictionaries ``{"role": …, "content": …, "id": …}``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated, Any
+from uuid import uuid4
+
+from typing_extensions import TypedDict
+
+from ckpt_viz.graph.state import StateGraph
+from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
+
+__all__ = ["REMOVE_ALL_MESSAGES", "MessageGraph", "MessagesState", "add_messages"]
+
+REMOVE_ALL_MESSAGES = "__remove_all__"
+"""The id of a `RemoveMessage` that removes all messages before it."""
+
+_FORMATS = ("langchain-openai", None)
+
+
+def add_messages(left: Any = None, right: Any = None, *, format: str | None = None) -> Any:
+    """The messages of both: one with a known id takes the other's place, the rest is appended.
+
+    A message is an object of langchain_core, a dictionary, a ``(role, content)`` pair or a text.
+    Without both sides, a reducer with that ``format`` ("langchain-openai": contents in OpenAI's
+    form).
+
+    >>> from langchain_core.messages import HumanMessage
+    >>> add_messages([HumanMessage("a", id="1")], [HumanMessage("b", id="1")])[0].content
+    'b'
+
+    Raises:
+        ValueError: a removal of an id that is not there, or one side alone.
+    """
+    if left is None or right is None:
+        if left is None and right is None:
+            return partial(add_messages, format=format) if format else partial(add_messages)
+        given = "left" if right is None else "right"
+        raise ValueError(
+            "Must specify non-null arguments for both 'left' and 'right'. "
+            f"Only received: '{given}'."
+        )
+    if format not in _FORMATS:
+        raise ValueError(
+            f"Unrecognized format={format!r}. Expected one of 'langchain-openai', None."
+        )
+    merged = _merge(_messages(left), _messages(right))
+    return _openai(merged) if format else merged
+
+
+def _merge(left: list[Any], right: list[Any]) -> list[Any]:
+    for index in range(len(right) - 1, -1, -1):
+        if _removes(right[index]) and _id(right[index]) == REMOVE_ALL_MESSAGES:
+            return right[index + 1 :]
+    merged = list(left)
+    places = {_id(m): i for i, m in enumerate(merged)}
+    removed: set[Any] = set()
+    for message in right:
+        id_ = _id(message)
+        place = places.get(id_)
+        if _removes(message):
+            if place is None:
+                raise ValueError(
+                    f"Attempting to delete a message with an ID that doesn't exist ('{id_}')"
+                )
+            removed.add(id_)
+        elif place is None:
+            places[id_] = len(merged)
+            merged.append(message)
+        else:
+            removed.discard(id_)
+            merged[place] = message
+    return [m for m in merged if _id(m) not in removed] if removed else merged
+
+
+def _messages(value: Any) -> list[Any]:
+    """Messages of any form as a list in one form, each with an id."""
+    listed = value if isinstance(value, list) else [value]
+    core = import_module("langchain_core.messages") if find_spec("langchain_core") else None
+    if core is None:
+        return [_plain(m) for m in listed]
+    chunk = core.BaseMessageChunk
+    found = core.convert_to_messages(listed)
+    found = [core.message_chunk_to_message(m) if isinstance(m, chunk) else m for m in found]
+    for message in found:
+        if message.id is None:
+            message.id = str(uuid4())
+    return list(found)
+
+
+def _plain(message: Any) -> dict[str, Any]:
+    """A message as a dictionary, where langchain_core is not installed.
+
+    Raises:
+        NotImplementedError: it is neither a dictionary, a pair nor a text.
+    """
+    if isinstance(message, str):
+        message = {"role": "user", "content": message}
+    elif isinstance(message, tuple) and len(message) == 2:
+        message = {"role": message[0], "content": message[1]}
+    if not isinstance(message, dict):
+        raise NotImplementedError(
+            f"Unsupported message type: {type(message)}. A message is a dictionary, a pair "
+            "(role, content) or a text."
+        )
+    return message if message.get("id") is not None else {**message, "id": str(uuid4())}
+
+
+def _id(message: Any) -> Any:
+    return message["id"] if isinstance(message, dict) else message.id
+
+
+def _removes(message: Any) -> bool:
+    if isinstance(message, dict):
+        return "remove" in (message.get("role"), message.get("type"))
+    return bool(message.type == "remove")
+
+
+def _openai(messages: list[Any]) -> list[Any]:
+    core = import_module("langchain_core.messages")
+    return list(core.convert_to_messages(core.convert_to_openai_messages(messages)))
+
+
+class MessagesState(TypedDict):
+    """A state with one key: ``messages``."""
+
+    messages: Annotated[list[Any], add_messages]
+
+
+class MessageGraph(StateGraph):
+    """The older form of `MessagesState`: the whole state is one list of messages."""
+
+    def __init__(self) -> None:
+        text = (
+            "MessageGraph is deprecated in LangGraph v1.0.0, to be removed in v2.0.0. "
+            "Please use StateGraph with a `messages` key instead."
+        )
+        warnings.warn(LangGraphDeprecatedSinceV10(text), stacklevel=2)
+        super().__init__(Annotated[list[Any], add_messages])
