@@ -196,7 +196,7 @@ def _by_itself(run: Run, tasks: list[Task]) -> Script:
     task = tasks[-1]
     live = run.customs or run.deadline is not None or (run.listened and task.node.calls)
     yield Start((task,)) if live else RunOne(task)
-    if not (live or run.children) or not (yield from _with_children(run, tasks)):
+    if not (live or run.children) or not (yield from _with_children(run, tasks, live)):
         if task.outcome == "done":
             if (request := run.ended(task)) is not None:
                 yield request
@@ -209,11 +209,11 @@ def _by_itself(run: Run, tasks: list[Task]) -> Script:
         yield from _by_itself(run, tasks)
 
 
-def _with_children(run: Run, tasks: list[Task]) -> Script:
+def _with_children(run: Run, tasks: list[Task], live: bool) -> Script:
     """Follow a sole task and those that it called; True if it has been told before one of them."""
     task = tasks[-1]
     running, told = 0, False
-    while (item := (yield Next(told and task.outcome == "error"))) is not None:
+    while (item := (yield Next((told or not live) and task.outcome == "error"))) is not None:
         if item.__class__ is Told:
             running += -1 if item.ended else 1
             if not (told and task.outcome == "error"):

@@ -37,7 +37,17 @@ class Engine:
     def __init__(self, root: str) -> None:
         """Import the modules of ``root`` that a program may use."""
         self.root = root
-        for module in ("graph", "types", "errors", "channels", "runtime", "managed"):
+        for module in (
+            "graph",
+            "types",
+            "errors",
+            "channels",
+            "runtime",
+            "managed",
+            "pregel",
+            "config",
+            "func",
+        ):
             for name, value in vars(importlib.import_module(f"{root}.{module}")).items():
                 if not name.startswith("_"):
                     setattr(self, name, value)
@@ -128,7 +138,7 @@ def is_completion(mode: str, payload: Any) -> bool:
     if mode == "updates":
         return "__metadata__" not in payload
     if mode == "values":
-        return "__interrupt__" in payload
+        return isinstance(payload, dict) and "__interrupt__" in payload
     if mode == "debug":
         return bool(payload["type"] == "task_result")
     return mode == "tasks" and "input" not in payload
@@ -143,7 +153,10 @@ def belongs(mode: str, payload: Any, result: Any) -> bool:
     if "__interrupt__" in payload:
         return [i.id for i in payload["__interrupt__"]] == [i["id"] for i in result["interrupts"]]
     written = payload.get(result["name"], payload)
-    return written is not payload and (written or {}) == (result["result"] or {})
+    told = result["result"] or {}
+    if told.keys() & {"__return__", "__end__"}:
+        return written is not payload and written == next(iter(told.values()))
+    return written is not payload and (written or {}) == told
 
 
 def in_task_order(events: list[Any]) -> Iterator[Any]:
