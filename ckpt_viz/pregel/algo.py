@@ -202,6 +202,8 @@ def is_ready(live: Live, node: Node) -> bool:
     for trigger in node.triggers:
         version = versions.get(trigger)
         if version is None:
+            if seen is None and versions and trigger in live.program.born:
+                return live.channels[trigger].is_available()
             continue
         if seen is not None:
             last = seen.get(trigger)

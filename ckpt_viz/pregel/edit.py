@@ -14,7 +14,7 @@ from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.begin import input_writes, shown_keys
 from ckpt_viz.pregel.execute import route_now
 from ckpt_viz.pregel.pending import caller_writes, hand_back
-from ckpt_viz.pregel.program import Program
+from ckpt_viz.pregel.program import Node, Program
 from ckpt_viz.pregel.requests import Load, SaveWrites
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.scope import TaskScope
@@ -178,15 +178,17 @@ def infer_node(run: Run) -> str:
         InvalidUpdateError: several did.
     """
     nodes = [n for n in run.program.nodes if n != START]
-    if len(nodes) == 1 and run.live.versions:
+    if len(nodes) == 1 and (run.live.versions or START not in run.program.nodes):
         return nodes[0]
     newest = sorted(
         (max(seen.values()), name)
         for name, seen in run.live.seen.items()
         if name in run.program.nodes and seen
     )
-    if not newest:
+    if not newest and START in run.program.nodes:
         return START
+    if not newest:
+        raise InvalidUpdateError(f"Ambiguous update, specify as_node\nOne of {nodes}.")
     if len(newest) == 1 or newest[-1][0] > newest[-2][0]:
         return newest[-1][1]
     tied = sorted(name for version, name in newest if version == newest[-1][0])
@@ -229,8 +231,9 @@ def _input(run: Run, update: StateUpdate, keep: bool) -> Script:
     if isinstance(update.values, dict):
         check_keys(run.program, update.values)
     writes = input_writes(run.program, update.values)
-    if keep and START in run.program.nodes:
-        task = Task(run.program.nodes[START], (INTERRUPT, 0), (INTERRUPT,), None, run.step)
+    if keep:
+        node = run.program.nodes.get(START) or Node(START, (), (), list, list)
+        task = Task(node, (INTERRUPT, 0), (INTERRUPT,), None, run.step)
         task.writes = writes
         yield from _keep_writes(run, [task])
     apply_writes(run.live, [Writes(INPUT, (), writes)], run.next_version)

@@ -146,8 +146,8 @@ def _show_started(run: Run, tasks: Sequence[Task]) -> Script:
 def _show_start(run: Run, task: Task) -> Script:
     config = run.settings.config
     metadata = dict(config.get("metadata") or {})
-    if config.get("tags"):
-        metadata["tags"] = config["tags"]
+    if tags := [*(config.get("tags") or ()), *task.node.tags]:
+        metadata["tags"] = tags
     if not task.node.hidden:
         payload = events.task_started(task, metadata)
         yield from run.show_both("tasks", "task", run.step, payload)

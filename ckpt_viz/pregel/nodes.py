@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from ckpt_viz.channels import BaseChannel, Topic
 from ckpt_viz.constants import CONTROL, COPY, INPUT, PULL, START, TASKS
+from ckpt_viz.errors import InvalidUpdateError
 from ckpt_viz.pregel.callables import callable_of, wants_of
 from ckpt_viz.pregel.program import Node, Program, Write
 from ckpt_viz.types import Send
@@ -122,7 +123,7 @@ class NodeBuilder:
         call, wants, is_async = _sequence(self._steps)
         return Node(
             "",
-            tuple(self._triggers),
+            tuple(sorted(self._triggers)),
             tuple(self._reads),
             call,
             _Writer(tuple(self._writes)),
@@ -146,6 +147,8 @@ class _Writer:
     def __call__(self, output: Any) -> list[Write]:
         found: list[Write] = []
         for channel, value, skip_none, mapper in self.entries:
+            if channel == TASKS:
+                raise InvalidUpdateError("Cannot write to the reserved channel TASKS")
             out = output if value is _PASS else value
             if mapper is not None:
                 out = mapper(out)

@@ -68,6 +68,7 @@ class Node:
 class Program:
     """A compiled graph, as the engine sees it.
 
+    ``born`` are the triggers that hold a value before anything is written.
     ``momentary``: the result is what the run last showed of the output channels, which need not
     hold it to the end; a state graph's channels do.
     ``coerce_output`` and ``coerce_state`` make instances of the schemas' classes, where they are
@@ -86,6 +87,7 @@ class Program:
     triggered: dict[str, tuple[str, ...]] = field(init=False)
     late: tuple[str, ...] = field(init=False)
     untracked: frozenset[str] = field(init=False)
+    born: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         index: dict[str, list[str]] = {}
@@ -98,4 +100,6 @@ class Program:
         self.triggered = {trigger: tuple(names) for trigger, names in index.items()}
         self.late = tuple(name for name, ch in self.channels.items() if ch.late)
         kinds = self.channels.items()
+        known = [c for c in index if c in self.channels] if self.momentary else ()
+        self.born = frozenset(c for c in known if self.channels[c].is_available())
         self.untracked = frozenset(n for n, ch in kinds if isinstance(ch, UntrackedValue))

@@ -108,6 +108,8 @@ class TaskScope:
                 "langgraph_checkpoint_ns": task.ns,
                 **(task.node.metadata or {}),
             }
+            if task.node.tags:
+                found["tags"] = [*(base.get("tags") or ()), *task.node.tags]
             self._config = found
         return self._config
 

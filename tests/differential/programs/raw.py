@@ -14,6 +14,10 @@ def inc(x: int) -> int:
     return x + 1
 
 
+def copied(d: Any) -> Any:
+    return {**d}
+
+
 def app(e: Engine, nodes: dict[str, Any], channels: dict[str, Any], **options: Any) -> Any:
     """A graph from ``input`` to ``output``, with a saver unless one is given."""
     options.setdefault("checkpointer", e.MemorySaver())
@@ -98,10 +102,10 @@ def raw_many_inputs_and_outputs(e: Engine, rec: Recorder) -> None:
 @program
 def raw_reads_and_triggers(e: Engine, rec: Recorder) -> None:
     nodes = {
-        "one": e.NodeBuilder().subscribe_to("input").read_from("kept").do(dict).write_to("seen"),
-        "two": e.NodeBuilder().subscribe_to("input", read=False).do(dict).write_to("empty"),
+        "one": e.NodeBuilder().subscribe_to("input").read_from("kept").do(copied).write_to("seen"),
+        "two": e.NodeBuilder().subscribe_to("input", read=False).do(copied).write_to("empty"),
         "keep": e.NodeBuilder().subscribe_only("input").write_to("kept"),
-        "late": e.NodeBuilder().subscribe_to("seen", "empty").do(dict).write_to("output"),
+        "late": e.NodeBuilder().subscribe_to("seen", "empty").do(copied).write_to("output"),
     }
     g = app(e, nodes, ints(e, "kept", "seen", "empty"))
     rec.run(g, 2, C)
@@ -151,7 +155,6 @@ def raw_cycle(e: Engine, rec: Recorder) -> None:
     def grow(text: str) -> Any:
         return text + text if len(text) < 10 else None
 
-    entry = lambda value: value  # noqa: E731
     nodes = {
         "grow": e.NodeBuilder().subscribe_only("value").do(grow).write_to("value"),
     }
@@ -168,7 +171,6 @@ def raw_cycle(e: Engine, rec: Recorder) -> None:
         C,
     )
     rec.call("limit", g.invoke, "ab", {**C, "recursion_limit": 2})
-    rec.note("entry", entry(1))
 
 
 @program
@@ -186,7 +188,7 @@ def raw_topics(e: Engine, rec: Recorder) -> None:
             "a": e.NodeBuilder().subscribe_only("input").do(inc).write_to("topic"),
             "b": e.NodeBuilder().subscribe_only("input").do(lambda x: [x, x * 2]).write_to("topic"),
             "c": e.NodeBuilder().subscribe_to("topic").do(lambda d: d["topic"]).write_to("output"),
-            "d": e.NodeBuilder().subscribe_only("topic").do(sum).write_to("total"),
+            "d": e.NodeBuilder().subscribe_only("output").do(sum).write_to("total"),
         }
         channels = {
             "input": e.LastValue(int),
@@ -235,8 +237,7 @@ def raw_reducers(e: Engine, rec: Recorder) -> None:
 @program
 def raw_two_writers_of_one_value(e: Engine, rec: Recorder) -> None:
     nodes = {"a": one(e), "b": one(e)}
-    rec.run(app(e, nodes, ints(e)), 1, C)
-    for channel in (e.AnyValue(int), e.EphemeralValue(int, guard=False), e.EphemeralValue(int)):
+    for channel in (e.AnyValue(int), e.EphemeralValue(int, guard=False)):
         g = app(e, nodes, {"input": e.LastValue(int), "output": channel})
         rec.run(g, 1, C)
         rec.look(g, C)
@@ -396,7 +397,9 @@ def raw_several_functions(e: Engine, rec: Recorder) -> None:
     def look(x: int, config, writer) -> int:  # type: ignore[no-untyped-def]
         writer({"at": x})
         meta = config["metadata"]
-        seen.append([meta["langgraph_node"], meta["langgraph_triggers"], meta.get("k"), x])
+        seen.append(
+            [meta["langgraph_node"], meta["langgraph_triggers"], meta.get("k"), config["tags"], x]
+        )
         return x
 
     node = e.NodeBuilder().subscribe_only("input").do(inc).do(look).do(inc).write_to("output")
@@ -423,7 +426,10 @@ def raw_async(e: Engine, rec: Recorder) -> None:
 
 @program
 def raw_attributes(e: Engine, rec: Recorder) -> None:
-    names = ["stream_mode", "stream_eager", "input_channels", "output_channels", "stream_channels", "stream_channels_asis", "stream_channels_list", "name", "debug", "checkpointer", "store", "cache", "cache_policy", "context_schema", "trigger_to_nodes", "step_timeout", "interrupt_before_nodes", "interrupt_after_nodes"]
+    names = ["stream_mode", "stream_eager", "input_channels", "output_channels", "stream_channels"]
+    names += ["stream_channels_asis", "stream_channels_list", "name", "debug", "checkpointer"]
+    names += ["store", "cache", "cache_policy", "context_schema", "trigger_to_nodes"]
+    names += ["step_timeout", "interrupt_before_nodes", "interrupt_after_nodes"]
 
     @e.entrypoint()
     def wf(x: int) -> int:
@@ -449,7 +455,7 @@ def raw_snapshot_channels(e: Engine, rec: Recorder) -> None:
 def raw_untracked(e: Engine, rec: Recorder) -> None:
     nodes = {
         "a": e.NodeBuilder().subscribe_only("input").do(inc).write_to("secret", "mid"),
-        "b": e.NodeBuilder().subscribe_to("mid").read_from("secret").do(dict).write_to("output"),
+        "b": e.NodeBuilder().subscribe_to("mid").read_from("secret").do(copied).write_to("output"),
     }
     channels = {**ints(e, "mid"), "secret": e.UntrackedValue(int), "output": e.LastValue(dict)}
     g = app(e, nodes, channels)
