@@ -170,7 +170,7 @@ class GraphOutput(Generic[OutputT]):
 
     def __getitem__(self, key: str) -> Any:
         _warn("result[key]")
-        if key == INTERRUPT and self.interrupts:
+        if key == INTERRUPT:
             return self.interrupts
         return self.value[key]  # type: ignore[index]
 

@@ -21,7 +21,7 @@ from ckpt_viz.pregel.task import Task
 async def _acall(run: Run, task: Task, own: TaskScope | None = None) -> None:
     own = own or TaskScope(task, run)
     enter(own)
-    if run.trace is None or task.node.hidden:
+    if run.trace is None:
         await _abody(run, own)
     else:
         async with run.trace.atask(own):

@@ -45,7 +45,7 @@ def _call(run: Run, task: Task, own: TaskScope | None = None) -> None:
         )
     own = own or TaskScope(task, run)
     enter(own)
-    if run.trace is None or task.node.hidden:
+    if run.trace is None:
         _body(run, own)
     else:
         with run.trace.task(own):

@@ -8,6 +8,7 @@ as a chain inside it; a run that nobody listens to pays for none of this.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import AsyncIterator, Generator, Iterator, KeysView, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -69,18 +70,17 @@ def enter(task_scope: Any) -> None:
         core.var_child_runnable_config.set(_HERE)
 
 
-def inherited() -> Mapping[str, Any] | None:
-    """The config that a run begun here takes over from what runs around it, or None.
+def carried() -> Mapping[str, Any] | None:
+    """What langchain_core carries to a run begun here: a runnable's child config, or None.
 
-    Inside a LangChain runnable it is that runnable's child config; inside a node the task's.
+    Inside of a node the task's own scope says the rest; here only the callbacks then matter.
     """
     core = sys.modules.get(_CONFIG)
-    carried = None if core is None else core.var_child_runnable_config.get()
-    if carried is not None and carried is not _HERE:
-        found: Mapping[str, Any] = carried
-        return found
-    current = scope.get(None)
-    return None if current is None else current.config
+    found = None if core is None else core.var_child_runnable_config.get()
+    if found is None or scope.get(None) is None:
+        return None if found is _HERE else found
+    callbacks = found.get("callbacks")
+    return None if callbacks is None else {"callbacks": callbacks}
 
 
 def trace_of(run: Any, name: str) -> Trace | None:
@@ -92,8 +92,13 @@ def trace_of(run: Any, name: str) -> Trace | None:
     config = run.settings.config
     callbacks = config.get("callbacks")
     if "messages" in run.settings.modes:
-        from ckpt_viz.pregel.messages import MessageHandler  # noqa: PLC0415 - langchain_core
-
+        try:
+            from ckpt_viz.pregel.messages import MessageHandler  # noqa: PLC0415 - langchain_core
+        except ImportError as error:
+            raise ImportError(
+                "stream_mode='messages' shows what LangChain models say, and langchain_core is "
+                "not installed: pip install langchain-core."
+            ) from error
         return Trace(config, name, MessageHandler(run))
     if not callbacks or not getattr(callbacks, "handlers", True):
         return None
@@ -114,6 +119,7 @@ class Trace:
         self.name = config.get("run_name") or name
         self.handler = handler
         self.root: Any = None
+        self.inside: dict[str, Any] = {}
 
     def _manager(self, awaited: bool, callbacks: Any, metadata: Mapping[str, Any]) -> Any:
         return self.managers[awaited].configure(
@@ -143,32 +149,76 @@ class Trace:
             raise
         yield Ask(lambda _: self.root.on_chain_end(run.output))
 
+    def _callbacks(self, task: Any) -> Any:
+        """The callbacks that a task starts from: its caller's, or the run's."""
+        if task.caller is not None and task.caller.id in self.inside:
+            return self.inside[task.caller.id]
+        return self.root.get_child(None if task.node.hidden else f"graph:step:{task.step}")
+
     def _start(self, awaited: bool, own: Any) -> Any:
-        task, config = own.task, own.config
-        callbacks = self.root.get_child(f"graph:step:{task.step}")
-        manager = self._manager(awaited, callbacks, config["metadata"])
-        return manager.on_chain_start(None, task.input, name=task.name)
+        task = own.task
+        manager = self._manager(awaited, self._callbacks(task), own.config["metadata"])
+        return manager.on_chain_start(None, _given(task), name=task.name)
+
+    def _enter(self, own: Any, callbacks: Any) -> None:
+        own.config["callbacks"] = self.inside[own.task.id] = callbacks
 
     @contextmanager
     def task(self, own: Any) -> Iterator[None]:
         """Around a node call; ``own`` is the scope, with its ``output`` at the end."""
+        if own.task.node.hidden:
+            self._enter(own, self._callbacks(own.task))
+            yield
+            return
         run = self._start(False, own)
-        own.config["callbacks"] = run.get_child("seq:step:1")
+        self._enter(own, run.get_child("seq:step:1"))
         try:
             yield
         except BaseException as error:
             run.on_chain_error(error)
             raise
+        finally:
+            del self.inside[own.task.id]
+        for tap in _taps(run, "tap_output_iter"):
+            list(tap(run.run_id, iter((own.output,))))
         run.on_chain_end(own.output)
 
     @asynccontextmanager
     async def atask(self, own: Any) -> AsyncIterator[None]:
         """Like `task`, awaiting."""
+        if own.task.node.hidden:
+            self._enter(own, self._callbacks(own.task))
+            yield
+            return
         run = await self._start(True, own)
-        own.config["callbacks"] = run.get_child("seq:step:1")
+        self._enter(own, run.get_child("seq:step:1"))
         try:
             yield
         except BaseException as error:
             await run.on_chain_error(error)
             raise
+        finally:
+            del self.inside[own.task.id]
+        for tap in _taps(run, "tap_output_aiter"):
+            _ = [chunk async for chunk in tap(run.run_id, _one(own.output))]
         await run.on_chain_end(own.output)
+
+
+def _given(task: Any) -> Any:
+    """A task's input as callbacks are told it: a called task's arguments by their names."""
+    if task.caller is None:
+        return task.input
+    args, kwargs = task.input
+    try:
+        return dict(inspect.signature(task.node.func).bind(*args, **kwargs).arguments)
+    except (TypeError, ValueError):  # the call itself will tell what is wrong
+        return task.input
+
+
+def _taps(run: Any, name: str) -> list[Any]:
+    """What handlers that listen to streams do with what a node gives."""
+    return [getattr(h, name) for h in run.handlers if hasattr(h, name)]
+
+
+async def _one(output: Any) -> AsyncIterator[Any]:
+    yield output

@@ -14,7 +14,7 @@ from ckpt_viz.pregel.cached import namespace_of
 from ckpt_viz.pregel.drivers import drive, finish
 from ckpt_viz.pregel.edit import update_steps
 from ckpt_viz.pregel.history import history_steps, state_steps
-from ckpt_viz.pregel.langchain import trace_of
+from ckpt_viz.pregel.langchain import carried, trace_of
 from ckpt_viz.pregel.loop import run_steps
 from ckpt_viz.pregel.nodes import NodeBuilder, check_program, program_of
 from ckpt_viz.pregel.program import Node
@@ -175,7 +175,9 @@ class Pregel(Composable):
             self.program.output_channels,
             frozenset(self.channels),
         )
-        settings = settings_of(merge_config(self.config, config), modes, options, defaults)
+        settings = settings_of(
+            merge_config(carried(), self.config, config), modes, options, defaults
+        )
         saver = settings.config["configurable"].get("__pregel_checkpointer", self.checkpointer)
         run = Run(self.program, saver, self.store, settings)
         run.trace = trace_of(run, self.name)

@@ -48,7 +48,9 @@ class MessageHandler(BaseCallbackHandler):
         where = metadata.get("langgraph_checkpoint_ns")
         if where is None:
             return None
-        ns = tuple(where.split(NS_SEP))[:-1]
+        ns, path = tuple(where.split(NS_SEP))[:-1], metadata.get("langgraph_path", ())
+        while path and path[-1] is True:  # a task that a task called runs in the same graph
+            ns, path = ns[:-1], path[1]
         return ns if self.run.settings.form.subgraphs or ns == self.home else None
 
     def _show(self, said: Said, message: BaseMessage, *, once: bool = True) -> None:

@@ -43,7 +43,7 @@ class AttemptScope(TaskScope):
         if self.beats_on_write:
             self.beat()
         if not self.silent:
-            self.run.writer(chunk)
+            super().writer(chunk)
 
     @property
     def writer(self) -> Any:

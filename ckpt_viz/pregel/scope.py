@@ -6,7 +6,7 @@ import time
 from typing import Any, Protocol
 
 from ckpt_viz.channels import MISSING
-from ckpt_viz.constants import PREVIOUS, RESUME
+from ckpt_viz.constants import NS_SEP, PREVIOUS, RESUME, TAG_HIDDEN
 from ckpt_viz.errors import GraphInterrupt
 from ckpt_viz.ids import checkpoint_id, interrupt_id
 from ckpt_viz.pregel.live import Live
@@ -40,6 +40,9 @@ class Surroundings(Protocol):
     def writer(self, chunk: Any) -> None:
         """Put a chunk into the custom stream."""
 
+    def tell(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
+        """Hand a chunk to the caller now."""
+
 
 class TaskScope:
     """What `ckpt_viz.types.scope` holds while a node runs. Everything is made on demand."""
@@ -65,7 +68,10 @@ class TaskScope:
     @property
     def writer(self) -> StreamWriter:
         """Puts a chunk into the custom stream."""
-        return self.run.writer
+        if self.task.caller is None:
+            return self.run.writer
+        ns = tuple(self.task.ns.split(NS_SEP))[:-1]
+        return lambda chunk: self.run.tell(ns, "custom", chunk)
 
     def ask(self, value: Any) -> Any:
         """Answer the task's next question, or stop the task with it."""
@@ -108,8 +114,9 @@ class TaskScope:
                 "langgraph_checkpoint_ns": task.ns,
                 **(task.node.metadata or {}),
             }
-            if task.node.tags:
-                found["tags"] = [*(base.get("tags") or ()), *task.node.tags]
+            tags = [*task.node.tags, *([TAG_HIDDEN] if task.node.hidden else ())]
+            if tags:
+                found["tags"] = [*(base.get("tags") or ()), *tags]
             self._config = found
         return self._config
 

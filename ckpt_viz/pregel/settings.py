@@ -128,8 +128,16 @@ def _keys(asked: Any, streamed: bool, defaults: Defaults) -> Any:
     return asked if isinstance(asked, str) else tuple(listed)
 
 
+_CONFIG_KEYS = frozenset(
+    ("tags", "metadata", "callbacks", "run_name", "run_id", "recursion_limit", "max_concurrency")
+)
+
+
 def merge_config(*configs: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Configs laid over each other; ``configurable``, ``metadata`` and ``tags`` are joined."""
+    """Configs laid over each other; dictionaries and lists in them are joined.
+
+    A key that no config has is taken as one of ``configurable``.
+    """
     merged: dict[str, Any] = {"configurable": {}}
     for config in configs:
         for key, value in (config or {}).items():
@@ -137,8 +145,13 @@ def merge_config(*configs: Mapping[str, Any] | None) -> dict[str, Any]:
                 merged[key] = {**merged.get(key, {}), **(value or {})}
             elif key == "tags":
                 merged[key] = [*merged.get(key, []), *(value or [])]
-            elif value is not None:
+            elif key == "callbacks" and isinstance(value, list):
+                known = merged.get(key)
+                merged[key] = [*known, *value] if isinstance(known, list) else value
+            elif value is not None and key in _CONFIG_KEYS:
                 merged[key] = value
+            elif value is not None:
+                merged["configurable"] = {**merged["configurable"], key: value}
     return merged
 
 

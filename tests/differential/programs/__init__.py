@@ -3,27 +3,33 @@
 from ..basics import PROGRAMS
 from . import (
     commands,
+    custom,
     failures,
     flow,
     functional,
     interrupts,
+    messages,
     policies,
     raw,
     rewind,
     settings,
+    streams,
     values,
 )
 
 __all__ = [
     "PROGRAMS",
     "commands",
+    "custom",
     "failures",
     "flow",
     "functional",
     "interrupts",
+    "messages",
     "policies",
     "raw",
     "rewind",
     "settings",
+    "streams",
     "values",
 ]
