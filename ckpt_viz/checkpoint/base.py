@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, JsonPlusSerializer
 from ckpt_viz.constants import ERROR, INTERRUPT, RESUME, SCHEDULED
-from ckpt_viz.errors import MissingThreadIdError, SerializationError
+from ckpt_viz.errors import MissingThreadIdError, SerializationError, ThreadBusyError
 from ckpt_viz.ids import tick_of
 
 Config = dict[str, Any]
@@ -37,6 +37,31 @@ class CheckpointTuple(NamedTuple):
     pending_writes: list[PendingWrite] | None = None
 
 
+class Extending(dict[str, Any]):
+    """A config for `put` whose checkpoint must still be the newest of its thread and namespace.
+
+    The engine passes it to savers that declare ``compares_heads``; to all else it is a config.
+    """
+
+    __slots__ = ()
+
+
+def check_head(config: Config, newest: str | None) -> None:
+    """Refuse to extend what is no longer the head.
+
+    Raises:
+        ThreadBusyError: there is a newer checkpoint than the config's. Nothing was kept.
+    """
+    thread, ns, expected = address(config)
+    if newest is not None and newest > (expected or ""):
+        raise ThreadBusyError(
+            f"Thread {thread!r} (namespace {ns!r}) has a newer checkpoint, {newest}, than "
+            f"{expected or 'none'}, which this run goes on from: another process has run the "
+            "thread meanwhile. Nothing was saved by this put. Run again from the new head, or "
+            "give the config a checkpoint_id to go on with a branch of its own."
+        )
+
+
 class BaseCheckpointSaver:
     """Keeps the checkpoints of threads. Sub-classes implement the sync methods at least.
 
@@ -48,6 +73,10 @@ class BaseCheckpointSaver:
     """Whether `put` needs only the values of ``new_versions``, and copies the maps it is given."""
     never_blocks: ClassVar[bool] = False
     """Whether the sync methods are quick enough to be called from an event loop as they are."""
+    compares_heads: ClassVar[bool] = False
+    """Whether `put` refuses to extend what is no longer the head, when given an `Extending`."""
+    identity: Any = None
+    """What tells that two savers keep the same threads, such as a file's path; None: the object."""
 
     def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
         self.serde: SerializerProtocol = serde if serde is not None else JsonPlusSerializer()

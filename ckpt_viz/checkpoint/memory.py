@@ -15,10 +15,12 @@ from ckpt_viz.checkpoint.base import (
     Checkpoint,
     CheckpointTuple,
     Config,
+    Extending,
     Metadata,
     PendingWrite,
     address,
     check_filter,
+    check_head,
     config_of,
     matches,
     named,
@@ -43,6 +45,7 @@ class InMemorySaver(BaseCheckpointSaver):
 
     partial_values = True
     never_blocks = True
+    compares_heads = True
 
     __slots__ = ("_heads",)  # not in __dict__, which shows what is documented and no more
 
@@ -97,6 +100,10 @@ class InMemorySaver(BaseCheckpointSaver):
             SerializationError: a value cannot be saved; nothing was kept.
         """
         thread, ns, parent = address(config)
+        if config.__class__ is Extending and (rows := self._rows(thread, ns)):
+            last = next(reversed(rows), None)
+            if last != parent:  # seldom: what was put last is no longer what is newest
+                check_head(config, self._newest(thread, ns, rows))
         dumps = self.serde.dumps_typed
         new = pack_values(self.serde, checkpoint["channel_values"], new_versions)
         row = (dumps(without_values(checkpoint)), dumps(metadata), parent)

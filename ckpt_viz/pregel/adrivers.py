@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from ckpt_viz.checkpoint.base import BaseCheckpointSaver
+from ckpt_viz.pregel import lease
 from ckpt_viz.pregel.aexecute import TaskRun
 from ckpt_viz.pregel.calls import MANY, outcome_of
 from ckpt_viz.pregel.drivers import Chunk, counts, is_suspended, time_left
@@ -43,6 +44,7 @@ class _Async:
         self.run = run
         self.saver = saver = run.saver
         self.loop = asyncio.get_running_loop()
+        run.owner = asyncio.current_task()
         self.workers: Workers | None = None
         self.done: asyncio.Queue[Any] = asyncio.Queue()
         self.tasks: dict[asyncio.Task[None], Task] = {}
@@ -65,6 +67,8 @@ class _Async:
             CacheSet: lambda r: run.cache.aset(r.pairs),
             Ask: lambda r: r.call(True),
             History: self.history,
+            lease.Turn: lambda r: asyncio.sleep(0),
+            lease.Wait: self.wait,
         }
 
     def post(self, chunk: Any) -> None:
@@ -211,12 +215,21 @@ class _Async:
     def _told(self) -> list[Any]:
         return [self.done.get_nowait() for _ in range(self.done.qsize())]
 
+    async def wait(self, request: lease.Wait) -> None:
+        """Until the thread's lease is handed over."""
+        handed: asyncio.Future[None] = self.loop.create_future()
+        wake: Any = partial(self.loop.call_soon_threadsafe, _end, handed)
+        request.wake = wake
+        if not request.ready:
+            await handed
+
     async def leave(self, script: Script) -> None:
         """After an error that is not the script's: the caller leaves, is cancelled, or waits no
         longer. What is finished is stored, the rest is cancelled."""
         if not is_suspended(script):
             return
         script.close()
+        self.run.leaving = lease.is_picked_up(self.run)
         await self.close()
         items = [i for i in (*self._told(), self.sole) if isinstance(i, Task)]
         for request in self.run.left_over(items):
@@ -271,6 +284,7 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
     own = _Async(run)
     answer: Any = None
     error: BaseException | None = None
+    lay_down = run.baton.append
     try:
         while True:
             try:
@@ -287,10 +301,14 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
                 await _TURN  # nodes that never suspend must not starve the loop
             elif kind is Emit:
                 if request.chunk is not SILENT:
+                    lay_down(None)
                     yield request.chunk
+                    lease.pick_up(run)
             elif kind is Next:
                 while (answer := await own.next(request)).__class__ is Chunk:
+                    lay_down(None)
                     yield answer.value
+                    lease.pick_up(run)
             else:
                 try:
                     answer = own.table[kind](request)

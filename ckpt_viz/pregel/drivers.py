@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from contextvars import Context, copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
+from threading import Event, get_ident
 from typing import Any
 
+from ckpt_viz.pregel import lease
 from ckpt_viz.pregel.execute import run_task
 from ckpt_viz.pregel.requests import (
     Ask,
@@ -69,6 +71,7 @@ class _Sync:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.saver = saver = run.saver
+        run.owner = get_ident()
         self.workers: Workers | None = None
         self.done: SimpleQueue[Any] = SimpleQueue()
         self.left = 0
@@ -87,6 +90,8 @@ class _Sync:
             History: lambda r: saver.list(
                 r.config, filter=r.filter, before=r.before, limit=r.limit
             ),
+            lease.Turn: lambda r: None,
+            lease.Wait: self.wait,
         }
 
     def start(self, request: Start) -> None:
@@ -127,12 +132,20 @@ class _Sync:
             self.crew = crew(self)
         return self.crew.begin(task)
 
+    def wait(self, request: lease.Wait) -> None:
+        """Until the thread's lease is handed over."""
+        event = Event()
+        request.wake = event.set
+        if not request.ready:
+            event.wait()
+
     def leave(self, script: Script) -> None:
         """After an error that is not the script's: the caller leaves, Ctrl-C, a timeout. What runs
         is waited for, and what is finished is stored."""
         if not is_suspended(script):
             return
         script.close()
+        self.run.leaving = lease.is_picked_up(self.run)
         self.close()
         items = [self.done.get() for _ in range(self.done.qsize())]
         for request in self.run.left_over([i for i in items if isinstance(i, Task)]):
@@ -152,6 +165,7 @@ def drive(run: Run, script: Script) -> Iterator[Any]:
     own = _Sync(run)
     answer: Any = None
     error: BaseException | None = None
+    lay_down = run.baton.append
     try:
         while True:
             try:
@@ -162,10 +176,14 @@ def drive(run: Run, script: Script) -> Iterator[Any]:
             kind = request.__class__
             if kind is Emit:
                 if request.chunk is not SILENT:
+                    lay_down(None)
                     yield request.chunk
+                    lease.pick_up(run)
             elif kind is Next:
                 while (answer := own.next(request)).__class__ is Chunk:
+                    lay_down(None)
                     yield answer.value
+                    lease.pick_up(run)
             else:
                 try:
                     answer = own.table[kind](request)

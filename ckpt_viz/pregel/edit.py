@@ -13,6 +13,7 @@ from ckpt_viz.errors import CheckpointNotFoundError, InvalidUpdateError
 from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.begin import input_writes, shown_keys
 from ckpt_viz.pregel.execute import route_now
+from ckpt_viz.pregel.lease import release, take, take_steps
 from ckpt_viz.pregel.pending import caller_writes, hand_back
 from ckpt_viz.pregel.program import Node, Program
 from ckpt_viz.pregel.requests import Load, SaveWrites
@@ -31,6 +32,15 @@ def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
         CheckpointNotFoundError: the addressed checkpoint does not exist.
         InvalidUpdateError: an unknown key or node, or no single node to write as.
     """
+    if not take(run):
+        yield from take_steps(run, run.settings.queue)
+    try:
+        return (yield from _rounds(run, rounds))
+    finally:
+        release(run)
+
+
+def _rounds(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
     config: dict[str, Any] = {}
     where = run.settings.config
     wanted = where["configurable"].get("checkpoint_id")
@@ -201,6 +211,7 @@ def _copy(run: Run, saved: Any) -> Script:
         raise InvalidUpdateError("Cannot copy a non-existent checkpoint")
     run.live.updated = None
     run.live.id = run.parent
+    run.guarded = False  # a sibling extends no head
     run.here = run.where(run.parent)
     yield from run.saved("fork")
     return run.where(run.live.id)

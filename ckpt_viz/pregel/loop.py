@@ -13,6 +13,7 @@ from ckpt_viz.pregel.algo import apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.begin import begin_steps
 from ckpt_viz.pregel.cached import put_result, take_results
 from ckpt_viz.pregel.handlers import resume_handlers, take_over
+from ckpt_viz.pregel.lease import take, take_steps
 from ckpt_viz.pregel.pending import hand_back
 from ckpt_viz.pregel.requests import Next, RunOne, Start, Told
 from ckpt_viz.pregel.run import Run, Script, is_signal
@@ -32,6 +33,8 @@ def run_steps(run: Run, value: Any) -> Script:
 
 
 def _run_steps(run: Run, value: Any) -> Script:
+    if run.lease is not None and not take(run):
+        yield from take_steps(run, run.settings.queue)
     replaying = yield from begin_steps(run, value)
     try:
         yield from _loop(run, replaying)

@@ -15,6 +15,7 @@ from ckpt_viz.pregel.drivers import drive, finish
 from ckpt_viz.pregel.edit import update_steps
 from ckpt_viz.pregel.history import history_steps, state_steps
 from ckpt_viz.pregel.langchain import carried, trace_of
+from ckpt_viz.pregel.lease import release
 from ckpt_viz.pregel.loop import run_steps
 from ckpt_viz.pregel.nodes import NodeBuilder, check_program, program_of
 from ckpt_viz.pregel.program import Node
@@ -191,6 +192,7 @@ class Pregel(Composable):
             self._runs.setdefault(str(thread), []).append(run)
 
     def _end(self, run: Run) -> None:
+        release(run)
         thread = str(run.settings.config["configurable"].get("thread_id"))
         runs = self._runs.get(thread)
         if runs is not None:
@@ -298,6 +300,7 @@ class Pregel(Composable):
         The first failure is raised, or, with ``return_exceptions``, stands in its result's place.
         """
         configs = _spread(config, len(inputs))
+        options.setdefault("multitask", "queue")
         results: list[Any] = [None] * len(inputs)
         failures: list[BaseException] = []
 
@@ -325,6 +328,7 @@ class Pregel(Composable):
     ) -> list[Any]:
         """Like `batch`, awaiting."""
         configs = _spread(config, len(inputs))
+        options.setdefault("multitask", "queue")
         calls = [self.ainvoke(i, c, **options) for i, c in zip(inputs, configs, strict=True)]
         found: list[Any] = await _async().gather(calls, return_exceptions)
         return found

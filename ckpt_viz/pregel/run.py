@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
+from ckpt_viz.checkpoint.base import Extending
 from ckpt_viz.constants import ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RETURN, TAG_HIDDEN, TASKS
 from ckpt_viz.errors import GraphBubbleUp
 from ckpt_viz.ids import stamp
@@ -20,7 +21,7 @@ from ckpt_viz.pregel.settings import Settings, place, user_metadata
 from ckpt_viz.pregel.streams import SILENT, Mapper, mapped
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.runtime import RunControl
-from ckpt_viz.types import Send
+from ckpt_viz.types import Send, scope
 
 Script = Generator[Any, Any, Any]
 _NOTHING = [(NO_WRITES, None)]
@@ -52,9 +53,11 @@ class Run:
 
     __slots__ = (
         "address",
+        "addressed",
         "alone",
         "answers",
         "base",
+        "baton",
         "cache",
         "cache_keys",
         "checkpoints",
@@ -67,16 +70,20 @@ class Run:
         "deferred",
         "deferring",
         "driver",
+        "guarded",
         "here",
         "identified",
         "interrupts",
         "kept",
         "keys",
+        "lease",
+        "leaving",
         "listened",
         "live",
         "metadata",
         "next_version",
         "output",
+        "owner",
         "parent",
         "partial",
         "pending",
@@ -95,6 +102,7 @@ class Run:
         "updates",
         "user",
         "values",
+        "within",
     )
 
     def __init__(self, program: Program, saver: Any, store: Any, settings: Settings) -> None:
@@ -146,6 +154,15 @@ class Run:
         if saver is not None and "thread_id" in settings.config["configurable"]:
             self.address = {**place(settings.config, None)["configurable"], "checkpoint_ns": ""}
         self.here = self.where(None)
+        self.within: Any = scope.get(None)
+        self.owner: Any = None
+        self.lease: Any = None
+        self.addressed = self.guarded = self.leaving = False
+        self.baton: list[None] = []
+        if self.address and not settings.config["configurable"].get("checkpoint_ns"):
+            self.lease = (getattr(saver, "identity", None) or id(saver), self.address["thread_id"])
+            self.addressed = "checkpoint_id" in settings.config["configurable"]
+            self.guarded = not self.addressed and getattr(saver, "compares_heads", False)
         self.next_version: NextVersion = (
             count_versions if saver is None else lambda v: saver.get_next_version(v, None)
         )
@@ -260,6 +277,10 @@ class Run:
             "versions_seen": live.seen if partial else {k: dict(v) for k, v in live.seen.items()},
             "updated_channels": None if live.updated is None else sorted(live.updated),
         }
+        if self.guarded:
+            parent = Extending(parent)
+            # What only this process has is kept by the lease from then on.
+            self.guarded = not self.saver.never_blocks
         return Save(parent, checkpoint, self.metadata, new)
 
     def keep(self, writes: Sequence[Any], task_id: str, path: str) -> SaveWrites | None:

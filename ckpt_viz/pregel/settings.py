@@ -27,6 +27,7 @@ _OPTIONS = frozenset(
         "print_mode",
         "debug",
         "checkpoint_during",
+        "multitask",
     }
 )
 _OURS = frozenset(
@@ -48,6 +49,7 @@ class Settings:
     context: Any = None
     keys: Any = None
     control: RunControl | None = None
+    queue: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,15 @@ def settings_of(
         _context(options.get("context"), defaults.context_schema),
         _keys(options.get("output_keys"), modes != (), defaults),
         options.get("control"),
+        _queues(options.get("multitask")),
     )
+
+
+def _queues(multitask: Any) -> bool:
+    """Whether the run waits for its thread where another run has it."""
+    if multitask not in (None, "reject", "queue"):
+        raise ValueError(f"multitask is 'reject' or 'queue', not {multitask!r}.")
+    return bool(multitask == "queue")
 
 
 def _durability(options: Mapping[str, Any]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -223,3 +225,27 @@ def test_a_failed_router_runs_again(wrong: Any) -> None:
 
     assert again("langgraph") == (1, ["a"])
     assert again("ckpt_viz") == (1, ["a", "b"])
+
+
+def test_two_runs_on_one_thread() -> None:
+    """There the inputs of the one that ends first are lost silently; here it is refused aloud."""
+
+    def question(e: Engine) -> Any:
+        entered, leave = threading.Event(), threading.Event()
+
+        def slow(state: Any) -> dict[str, Any]:
+            if state["foo"] == "slow":
+                entered.set()
+                leave.wait(10)
+            return {"bar": [state["foo"]]}
+
+        graph = e.build(State, {"a": slow}, [(e.START, "a")])
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(graph.invoke, {"foo": "slow"}, C)
+            entered.wait(10)
+            result = outcome(lambda: graph.invoke({"foo": "quick"}, C))
+            leave.set()
+            running.result()
+        return result, graph.get_state(C).values["bar"]
+
+    assert both(question) == (("fine", ["slow"]), ("ThreadBusyError", ["slow"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from os import PathLike, fspath
+from os.path import realpath
 from types import TracebackType
 from typing import Any
 
@@ -14,9 +15,11 @@ from ckpt_viz.checkpoint.base import (
     Checkpoint,
     CheckpointTuple,
     Config,
+    Extending,
     Metadata,
     address,
     check_filter,
+    check_head,
     config_of,
     named,
     pack_values,
@@ -30,6 +33,7 @@ from ckpt_viz.checkpoint.sqlite.runner import AioRunner, LockedRunner, Runner, T
 from ckpt_viz.errors import SerializationError
 
 _PUT = "INSERT OR REPLACE INTO ckpt_checkpoints VALUES(?,?,?,?,?,?,?,?,?)"
+_NEWEST = "SELECT max(id) FROM ckpt_checkpoints WHERE k=? AND id>?"
 _PUT_BLOB = "INSERT OR IGNORE INTO ckpt_blobs VALUES(?,?,?,?,?)"
 _PUT_WRITE = "INSERT OR IGNORE INTO ckpt_writes VALUES(?,?,?,?,?,?,?,?)"
 _PUT_MARK = "INSERT OR REPLACE INTO ckpt_writes VALUES(?,?,?,?,?,?,?,?)"
@@ -52,6 +56,7 @@ class SqliteSaver(BaseCheckpointSaver):
     """
 
     partial_values = True
+    compares_heads = True
 
     def __init__(self, conn: Any, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
@@ -61,6 +66,8 @@ class SqliteSaver(BaseCheckpointSaver):
         self._is_setup = False
         self._keys: dict[tuple[str, str], int] = {}
         self._runner: Runner = LockedRunner(self._ready)
+        if isinstance(conn, sqlite3.Connection):
+            self.identity = _identity(_file_of(conn))
         if conn is not None and not isinstance(conn, sqlite3.Connection):
             if not hasattr(conn, "_execute"):
                 raise TypeError(
@@ -79,6 +86,7 @@ class SqliteSaver(BaseCheckpointSaver):
         """
         saver = cls(None, serde)
         saver._path = fspath(conn_string)
+        saver.identity = _identity(saver._path)
         return saver
 
     @property
@@ -187,11 +195,14 @@ class SqliteSaver(BaseCheckpointSaver):
         mtag, meta = dumps(metadata)
         id_ = checkpoint["id"]
         step, source = metadata.get("step"), metadata.get("source")
+        guarded = config.__class__ is Extending
 
         def work(conn: sqlite3.Connection) -> None:
             schema.begin(conn)
             try:
                 k = self._key(conn, thread, ns)
+                if guarded:
+                    check_head(config, conn.execute(_NEWEST, (k, parent or "")).fetchone()[0])
                 for channel, version, (vtag, data) in values:
                     conn.execute(_PUT_BLOB, (k, version, channel, vtag, data))
                 conn.execute(_PUT, (k, id_, parent, source, step, tag, body, mtag, meta))
@@ -353,6 +364,21 @@ def _connect(path: str) -> sqlite3.Connection:
             f"Cannot open the database {path!r}: {error}. Pass the path of a file in a folder that "
             "exists, a 'file:' URI, or ':memory:'."
         ) from error
+
+
+def _file_of(conn: sqlite3.Connection) -> str | None:
+    try:
+        row = conn.execute("SELECT file FROM pragma_database_list WHERE name='main'").fetchone()
+    except sqlite3.Error:  # closed, or another thread's: the object tells it apart well enough
+        return None
+    return row[0] if row else None
+
+
+def _identity(path: str | None) -> str | None:
+    """The same for all savers of one file; None for a database that only this one has."""
+    if not path or path == ":memory:" or path.startswith("file:"):
+        return None
+    return realpath(path)
 
 
 def _nothing(_: sqlite3.Connection) -> None:
