@@ -45,6 +45,8 @@ def begin_steps(run: Run, value: Any) -> Script:
         raise RuntimeError("Cannot use Command(resume=...) without checkpointer")
     addressed, newest = yield from _load(run)
     live = run.live
+    if not isinstance(value, Command) and _goes_on(run):
+        value = None
     entry = entry_of(
         value,
         addressed,
@@ -73,6 +75,12 @@ def begin_steps(run: Run, value: Any) -> Script:
         return entry.replaying
     yield from _take_input(run, value)
     return entry.replaying
+
+
+def _goes_on(run: Run) -> bool:
+    """Whether the run has the ``run_id`` of the one that made the checkpoint: then it goes on."""
+    mine = run.user.get("run_id")
+    return mine is not None and mine == run.metadata.get("run_id")
 
 
 def _fork(run: Run, newest: bool) -> Script:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Sequence
 from contextvars import copy_context
 from typing import Any
@@ -45,7 +46,12 @@ def _rounds(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
     where = run.settings.config
     wanted = where["configurable"].get("checkpoint_id")
     latest = wanted is None or wanted == (yield from _head(run))
-    for updates in rounds:
+    waiting = deque(rounds)
+    while waiting:
+        updates = [StateUpdate(*u) for u in waiting.popleft()]
+        copied = updates[0].as_node == COPY and isinstance(updates[0].values, list)
+        if copied and updates[0].values:  # what is to be written onto the copy
+            waiting.appendleft([_pair(*u) for u in updates[0].values])
         saved = yield Load(run.where(wanted))
         if saved is None and wanted is not None:
             raise CheckpointNotFoundError(
@@ -57,7 +63,13 @@ def _rounds(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
         run.user = {**inherited, **run.user}
         config = yield from _round(run, updates, saved, latest)
         wanted = config["configurable"]["checkpoint_id"]
+        latest = latest or updates[0].as_node == COPY
     return config
+
+
+def _pair(values: Any, as_node: str, task_id: str | None = None) -> StateUpdate:
+    """An update onto a copy; its task is the copy's own, whatever id is given."""
+    return StateUpdate(values, as_node)
 
 
 def _head(run: Run) -> Script:
@@ -88,7 +100,7 @@ def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -
         task.writes = _writes_as(run, task, update.values)
         tasks.append(task)
     if saved is not None and latest:
-        yield from _keep_writes(run, tasks)
+        yield from _keep_writes(run, tasks, [u.task_id for u in updates])
     apply_writes(run.live, tasks, run.next_version)
     run.live.updated = None
     yield from run.saved("update")
@@ -98,6 +110,8 @@ def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -
 
 def _check_bulk(updates: Sequence[StateUpdate]) -> None:
     """Several updates of one round each name a node, and none of them clears the state."""
+    if updates[0].as_node == INPUT:
+        raise InvalidUpdateError("Cannot apply multiple updates when updating as input")
     if any(u.as_node in (END, INPUT, COPY) for u in updates):
         raise InvalidUpdateError("Cannot apply multiple updates when clearing state")
     if any(u.as_node is None for u in updates):
@@ -119,16 +133,18 @@ def _tasks(run: Run) -> list[Task]:
     return tasks
 
 
-def _keep_writes(run: Run, tasks: Sequence[Task]) -> Script:
+def _keep_writes(run: Run, tasks: Sequence[Task], ids: Sequence[str | None]) -> Script:
     """The update is also the result of the task it speaks for, on the base checkpoint."""
     assert run.live.id is not None
     waiting: dict[str, list[Task]] = {}
     for one in prepare_next_tasks(run.live, run.step):
         waiting.setdefault(one.name, []).append(one)
     base = run.live.id
-    for task in tasks:
+    for task, given in zip(tasks, ids, strict=True):
         stands = waiting.get(task.name)
-        if stands:
+        if given is not None:
+            id_ = given
+        elif stands:
             id_ = stands.pop(0).id
         else:
             try:
@@ -187,9 +203,8 @@ def infer_node(run: Run) -> str:
     Raises:
         InvalidUpdateError: several did.
     """
-    nodes = [n for n in run.program.nodes if n != START]
-    if len(nodes) == 1 and (run.live.versions or START not in run.program.nodes):
-        return nodes[0]
+    if len(run.program.nodes) == 1:
+        return next(iter(run.program.nodes))
     newest = sorted(
         (max(seen.values()), name)
         for name, seen in run.live.seen.items()
@@ -246,7 +261,7 @@ def _input(run: Run, update: StateUpdate, keep: bool) -> Script:
         node = run.program.nodes.get(START) or Node(START, (), (), list, list)
         task = Task(node, (INTERRUPT, 0), (INTERRUPT,), None, run.step)
         task.writes = writes
-        yield from _keep_writes(run, [task])
+        yield from _keep_writes(run, [task], [update.task_id])
     apply_writes(run.live, [Writes(INPUT, (), writes)], run.next_version)
     run.live.updated = None
     yield from run.saved("input")
