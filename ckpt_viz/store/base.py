@@ -4,9 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypedDict
+
+from ckpt_viz.store.meaning import (
+    AEmbeddingsFunc,
+    Embeddings,
+    EmbeddingsFunc,
+    IndexConfig,
+    ensure_embeddings,
+)
+from ckpt_viz.store.paths import get_text_at_path, tokenize_path
+
+__all__ = [
+    "NOT_PROVIDED",
+    "AEmbeddingsFunc",
+    "BaseStore",
+    "Embeddings",
+    "EmbeddingsFunc",
+    "GetOp",
+    "IndexConfig",
+    "InvalidNamespaceError",
+    "Item",
+    "ListNamespacesOp",
+    "MatchCondition",
+    "NamespaceMatchType",
+    "NamespacePath",
+    "NotProvided",
+    "Op",
+    "PutOp",
+    "Result",
+    "SearchItem",
+    "SearchOp",
+    "TTLConfig",
+    "ensure_embeddings",
+    "get_text_at_path",
+    "tokenize_path",
+]
 
 Namespace = tuple[str, ...]
+NamespacePath = tuple[str, ...]
+NamespaceMatchType = Literal["prefix", "suffix"]
+
+
+class NotProvided:
+    """Tells that an argument was left out, where None would mean something."""
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+    def __repr__(self) -> str:
+        return "NOT_GIVEN"
+
+
+NOT_PROVIDED: Final = NotProvided()
+
+
+class TTLConfig(TypedDict, total=False):
+    """How long items live, in minutes, for stores that let them expire."""
+
+    refresh_on_read: bool
+    omit_expired: bool
+    default_ttl: float | None
+    sweep_interval_minutes: int | None
 
 
 class Item:
@@ -57,8 +116,22 @@ class SearchItem(Item):
 
     __slots__ = ("score",)
 
-    def __init__(self, *, score: float | None = None, **item: Any) -> None:
-        super().__init__(**item)
+    def __init__(  # noqa: PLR0917 - the documented order
+        self,
+        namespace: Namespace,
+        key: str,
+        value: dict[str, Any],
+        created_at: datetime | str,
+        updated_at: datetime | str,
+        score: float | None = None,
+    ) -> None:
+        super().__init__(
+            value=value,
+            key=key,
+            namespace=namespace,
+            created_at=created_at,
+            updated_at=updated_at,
+        )
         self.score = score
 
     def dict(self) -> dict[str, Any]:
@@ -115,7 +188,8 @@ class ListNamespacesOp(NamedTuple):
     offset: int = 0
 
 
-Op = GetOp | PutOp | SearchOp | ListNamespacesOp
+Op = GetOp | SearchOp | PutOp | ListNamespacesOp
+Result = Item | list[Item] | list[SearchItem] | list[tuple[str, ...]] | None
 
 
 class InvalidNamespaceError(ValueError):
@@ -125,7 +199,9 @@ class InvalidNamespaceError(ValueError):
 class BaseStore:
     """The documented interface; a sub-class implements `batch`, the rest comes from it."""
 
-    supports_ttl = False
+    supports_ttl: bool = False
+    ttl_config: TTLConfig | None = None
+    __slots__ = ("__weakref__",)
 
     def batch(self, ops: Iterable[Op]) -> list[Any]:
         """Do several operations in order; one result each."""
@@ -149,7 +225,7 @@ class BaseStore:
         value: Mapping[str, Any] | None,
         index: Literal[False] | list[str] | None = None,
         *,
-        ttl: float | None = None,
+        ttl: float | NotProvided | None = NOT_PROVIDED,
     ) -> None:
         """Write an item; one that is there is replaced and keeps its time of creation.
 
@@ -209,7 +285,7 @@ class BaseStore:
         value: Mapping[str, Any] | None,
         index: Literal[False] | list[str] | None = None,
         *,
-        ttl: float | None = None,
+        ttl: float | NotProvided | None = NOT_PROVIDED,
     ) -> None:
         """As `put`."""
         await self.abatch([_put(self, namespace, key, value, index, ttl=ttl)])
@@ -260,11 +336,14 @@ def _put(
     value: Mapping[str, Any] | None,
     index: Literal[False] | list[str] | None,
     *,
-    ttl: float | None,
+    ttl: float | NotProvided | None,
 ) -> PutOp:
-    if ttl is not None and not store.supports_ttl:
+    if isinstance(ttl, NotProvided):
+        ttl = (store.ttl_config or {}).get("default_ttl")
+    elif ttl is not None and not store.supports_ttl:
         raise NotImplementedError(
-            f"{type(store).__name__} keeps items for ever: leave out ttl, or use another store."
+            f"TTL is not supported by {type(store).__name__}. Use a store implementation that "
+            "supports TTL or set ttl=None."
         )
     kept = None if value is None else dict(value)
     return PutOp(_checked(namespace), str(key), kept, index, ttl)
@@ -273,14 +352,24 @@ def _put(
 def _checked(namespace: Namespace) -> Namespace:
     parts = tuple(namespace)
     if not parts:
-        raise InvalidNamespaceError("The namespace is empty. Pass a tuple like ('user', 'notes').")
+        raise InvalidNamespaceError("Namespace cannot be empty. Pass a tuple: ('user', 'notes').")
     for part in parts:
-        if not isinstance(part, str) or not part or "." in part:
+        if not isinstance(part, str):
             raise InvalidNamespaceError(
-                f"Invalid part {part!r} in namespace {parts!r}: use text without '.'."
+                f"Invalid namespace label '{part}' found in {parts}. Namespace labels must be "
+                f"strings, but got {type(part).__name__}."
+            )
+        if "." in part:
+            raise InvalidNamespaceError(
+                f"Invalid namespace label '{part}' found in {parts}. Namespace labels cannot "
+                "contain periods ('.')."
+            )
+        if not part:
+            raise InvalidNamespaceError(
+                f"Namespace labels cannot be empty strings. Got {part} in {parts}"
             )
     if parts[0] == "langgraph":
-        raise InvalidNamespaceError(f"The namespace {parts!r} begins with a reserved word.")
+        raise InvalidNamespaceError(f'Root label for namespace cannot be "langgraph". Got: {parts}')
     return parts
 
 

@@ -72,7 +72,7 @@ def test_search_is_cut_and_filtered(store):
         range(1, 15, 2)
     )
     assert [i.value["n"] for i in store.search(("n",), filter={"n": {"$gte": 13}})] == [13, 14]
-    with pytest.raises(ValueError, match="comparison"):
+    with pytest.raises(ValueError, match="operator"):
         store.search(("n",), filter={"n": {"$like": 1}})
 
 
@@ -122,7 +122,8 @@ def test_a_bad_namespace_is_refused(store, bad):
 
 
 def test_batch_and_time_to_live(store):
-    results = store.batch([PutOp(("n",), "k", {"a": 1}), GetOp(("n",), "k"), SearchOp(("n",))])
+    assert store.batch([PutOp(("n",), "k", {"a": 1})]) == [None]
+    results = store.batch([PutOp(("n",), "z", {}), GetOp(("n",), "k"), SearchOp(("n",))])
     assert results[0] is None
     assert results[1].value == {"a": 1}
     assert isinstance(results[2][0], Item)
