@@ -7,6 +7,17 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from random import getrandbits
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
+from ckpt_viz.checkpoint.making import (
+    EXCLUDED_METADATA_KEYS,
+    LATEST_VERSION,
+    ChannelVersions,
+    CheckpointMetadata,
+    copy_checkpoint,
+    create_checkpoint,
+    empty_checkpoint,
+    get_checkpoint_metadata,
+    get_serializable_checkpoint_metadata,
+)
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, JsonPlusSerializer
 from ckpt_viz.constants import ERROR, INTERRUPT, RESUME, SCHEDULED
@@ -25,6 +36,28 @@ WRITES_IDX_MAP = {ERROR: -1, SCHEDULED: -2, INTERRUPT: -3, RESUME: -4}
 _EPOCH_TICKS = 0x01B21DD213814000
 _FILTER_KEY = re.compile(r"[\w.\-]+", re.ASCII)
 _CHECKPOINT_KEYS = 7
+
+
+__all__ = [
+    "EXCLUDED_METADATA_KEYS",
+    "LATEST_VERSION",
+    "WRITES_IDX_MAP",
+    "BaseCheckpointSaver",
+    "ChannelVersions",
+    "Checkpoint",
+    "CheckpointMetadata",
+    "CheckpointTuple",
+    "Config",
+    "Metadata",
+    "PendingWrite",
+    "SerializerProtocol",
+    "copy_checkpoint",
+    "create_checkpoint",
+    "empty_checkpoint",
+    "get_checkpoint_id",
+    "get_checkpoint_metadata",
+    "get_serializable_checkpoint_metadata",
+]
 
 
 class CheckpointTuple(NamedTuple):
@@ -179,17 +212,17 @@ class BaseCheckpointSaver:
         return self.threads()
 
     def get_next_version(self, current: Any, channel: Any = None) -> Any:
-        """A version greater than ``current``: a counter with a random tail, as text.
+        """A version greater than ``current``: here a number, counted up from 1.
 
-        The tail keeps apart the values that two branches wrote in the same step.
+        Raises:
+            NotImplementedError: the current version is text; a saver that makes such overrides it.
         """
-        if current is None:
-            number = 0
-        elif isinstance(current, str):
-            number = int(current[:32]) if current[32:33] == "." else int(current.partition(".")[0])
-        else:
-            number = int(current)
-        return f"{str(number + 1).zfill(32)}.0.{getrandbits(53)}"
+        if isinstance(current, str):
+            raise NotImplementedError(
+                f"{type(self).__name__} counts versions as numbers, and {current!r} is text: "
+                "override get_next_version."
+            )
+        return 1 if current is None else current + 1
 
     def with_allowlist(self: Self, allowed: Iterable[Any]) -> Self:
         """The same saver, whose serializer may load these classes as well."""
@@ -197,6 +230,20 @@ class BaseCheckpointSaver:
         if widen is not None:
             self.serde = widen(allowed)
         return self
+
+
+def text_version(current: Any) -> str:
+    """The version after ``current``: a counter with a random tail, as text.
+
+    The tail keeps apart the values that two branches wrote in the same step.
+    """
+    if current is None:
+        number = 0
+    elif isinstance(current, str):
+        number = int(current[:32]) if current[32:33] == "." else int(current.partition(".")[0])
+    else:
+        number = int(current)
+    return f"{str(number + 1).zfill(32)}.0.{getrandbits(53)}"
 
 
 def address(config: Config) -> tuple[str, str, str | None]:

@@ -26,6 +26,7 @@ from ckpt_viz.checkpoint.base import (
     named,
     pack_values,
     parent_of,
+    text_version,
     time_of,
     without_values,
 )
@@ -86,6 +87,10 @@ class InMemorySaver(BaseCheckpointSaver):
         trace: TracebackType | None,
     ) -> bool | None:
         return self.__exit__(kind, error, trace)
+
+    def get_next_version(self, current: Any, channel: Any = None) -> Any:
+        """A version greater than ``current``, as text; see `text_version`."""
+        return text_version(current)
 
     def put(
         self,

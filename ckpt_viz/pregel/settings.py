@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ckpt_viz.checkpoint.making import get_checkpoint_metadata
 from ckpt_viz.errors import MissingThreadIdError
 from ckpt_viz.pregel.streams import Form, form_of
 from ckpt_viz.runtime import RunControl
@@ -29,9 +30,6 @@ _OPTIONS = frozenset(
         "checkpoint_during",
         "multitask",
     }
-)
-_OURS = frozenset(
-    ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map", "source", "step", "parents")
 )
 
 
@@ -196,12 +194,8 @@ def place(config: Mapping[str, Any], checkpoint_id: str | None) -> dict[str, Any
 
 def user_metadata(config: Mapping[str, Any]) -> dict[str, Any]:
     """The scalar entries of ``metadata`` and ``configurable`` that go into checkpoints."""
-    found = {}
-    for part in ("metadata", "configurable"):
-        for key, value in (config.get(part) or {}).items():
-            if not key.startswith("__") and key not in _OURS and _is_scalar(value):
-                found[key] = value
-    return found
+    found = get_checkpoint_metadata(config, {})
+    return {k: v for k, v in found.items() if k not in ("source", "step", "parents")}
 
 
 _NAMING = ("thread_id", "checkpoint_id", "checkpoint_ns", "task_id", "run_id", "assistant_id")
@@ -215,10 +209,6 @@ def named(config: Mapping[str, Any]) -> dict[str, Any]:
         if (value := where.get(key)) and key not in found:
             found[key] = value
     return found
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, str | int | float | bool)
 
 
 def names(value: Sequence[str] | str | None) -> tuple[str, ...] | str:

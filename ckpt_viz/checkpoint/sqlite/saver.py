@@ -23,6 +23,7 @@ from ckpt_viz.checkpoint.base import (
     config_of,
     named,
     pack_values,
+    text_version,
     time_of,
     without_values,
 )
@@ -150,6 +151,10 @@ class SqliteSaver(BaseCheckpointSaver):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def get_next_version(self, current: Any, channel: Any = None) -> Any:
+        """A version greater than ``current``, as text; see `text_version`."""
+        return text_version(current)
 
     # -- writing -------------------------------------------------------------------------------
 
