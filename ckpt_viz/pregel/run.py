@@ -154,18 +154,22 @@ class Run:
         if saver is not None and "thread_id" in settings.config["configurable"]:
             self.address = {**place(settings.config, None)["configurable"], "checkpoint_ns": ""}
         self.here = self.where(None)
+        self._claim(saver, settings.config["configurable"])
+        self.next_version: NextVersion = (
+            count_versions if saver is None else lambda v: saver.get_next_version(v, None)
+        )
+
+    def _claim(self, saver: Any, where: dict[str, Any]) -> None:
+        """Which thread's lease this run is to take; see `ckpt_viz.pregel.lease`."""
         self.within: Any = scope.get(None)
         self.owner: Any = None
         self.lease: Any = None
         self.addressed = self.guarded = self.leaving = False
         self.baton: list[None] = []
-        if self.address and not settings.config["configurable"].get("checkpoint_ns"):
+        if self.address and not where.get("checkpoint_ns"):
             self.lease = (getattr(saver, "identity", None) or id(saver), self.address["thread_id"])
-            self.addressed = "checkpoint_id" in settings.config["configurable"]
+            self.addressed = "checkpoint_id" in where
             self.guarded = not self.addressed and getattr(saver, "compares_heads", False)
-        self.next_version: NextVersion = (
-            count_versions if saver is None else lambda v: saver.get_next_version(v, None)
-        )
 
     def open(self, saved: Any) -> None:
         """Take up a loaded checkpoint tuple, or the virtual empty one."""
