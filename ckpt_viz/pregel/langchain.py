@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Generator, Iterator, KeysView, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
+from uuid import uuid4
 
 from ckpt_viz.pregel.requests import Ask
 from ckpt_viz.pregel.settings import named
@@ -27,7 +28,13 @@ class _TaskConfig(dict[str, Any]):
 
     def _now(self) -> dict[str, Any]:
         current = scope.get(None)
-        return {} if current is None else current.config
+        if current is None:
+            return {}
+        config = current.config
+        if config.get("callbacks") is None:  # nobody listens; langchain_core expects a parent run
+            kind = sys.modules[_CONFIG].CallbackManager
+            config["callbacks"] = kind([], parent_run_id=uuid4())
+        return config
 
     def __getitem__(self, key: str) -> Any:
         return self._now()[key]
@@ -68,6 +75,20 @@ def enter(task_scope: Any) -> None:
     scope.set(task_scope)
     if (core := sys.modules.get(_CONFIG)) is not None:
         core.var_child_runnable_config.set(_HERE)
+
+
+def inherited() -> Mapping[str, Any] | None:
+    """The config that a run begun here takes over from what runs around it, or None.
+
+    Inside a LangChain runnable it is that runnable's child config; inside a node the task's.
+    """
+    core = sys.modules.get(_CONFIG)
+    found = None if core is None else core.var_child_runnable_config.get()
+    if found is not None and found is not _HERE:
+        config: Mapping[str, Any] = found
+        return config
+    current = scope.get(None)
+    return None if current is None else current.config
 
 
 def carried() -> Mapping[str, Any] | None:
@@ -115,6 +136,7 @@ class Trace:
         from langchain_core.callbacks import manager  # noqa: PLC0415 - an optional dependency
 
         self.managers = manager.CallbackManager, manager.AsyncCallbackManager
+        self.awaited = False
         self.config = config
         self.name = config.get("run_name") or name
         self.handler = handler
@@ -132,6 +154,7 @@ class Trace:
         """A run's script with its input, and its output or failure, told around it."""
 
         def begin(awaited: bool) -> Any:
+            self.awaited = awaited
             config = self.config
             manager = self._manager(awaited, config.get("callbacks"), named(config))
             if self.handler is not None:
@@ -141,8 +164,10 @@ class Trace:
         self.root = yield Ask(begin)
         try:
             yield from script
-        except GeneratorExit:
-            raise  # left early: nothing can be asked of the driver any more
+        except GeneratorExit as error:  # left early: nothing can be asked of the driver any more
+            if not self.awaited:
+                self.root.on_chain_error(error)
+            raise
         except BaseException as error:
             told = error
             yield Ask(lambda _: self.root.on_chain_error(told))
