@@ -252,7 +252,7 @@ def too_many_steps(e: Engine, rec: Recorder) -> None:
 
 
 @program
-def saved_at_the_exit(e: Engine, rec: Recorder) -> None:
+def streams_saved_at_the_exit(e: Engine, rec: Recorder) -> None:
     for make in (linear_graph, asking_graph, failing_graph):
         for mode in (*SINGLE, MODES):
             shown(
@@ -265,7 +265,7 @@ def saved_at_the_exit(e: Engine, rec: Recorder) -> None:
 
 
 @program
-def without_a_saver(e: Engine, rec: Recorder) -> None:
+def streams_without_a_saver(e: Engine, rec: Recorder) -> None:
     def make() -> Any:
         edges = [(e.START, "a"), ("a", "b")]
         return e.build(State, {"a": adds("a"), "b": adds("b")}, edges, saver=None)
