@@ -108,6 +108,12 @@ class Branch:
     is_async: bool
     wants: tuple[str, ...] = ()
 
+    @property
+    def shown(self) -> str:
+        """The name that callbacks are told."""
+        name = getattr(self.router, "__name__", "<lambda>")
+        return "RunnableCallable" if name == "<lambda>" else str(name)
+
     def ask(self, state: Any) -> Any:
         """The router's answer, or what to await for it."""
         if not self.wants:
@@ -151,20 +157,28 @@ class Writing:
         writes += self.edges
         return writes
 
-    def route(self, read: Callable[[], Any]) -> Any:
-        """The writes of the routers, each on a fresh read; a coroutine if one of them is async."""
+    def route(self, read: Callable[[], Any], around: Any = None) -> Any:
+        """The writes of the routers, each on a fresh read; a coroutine if one of them is async.
+
+        ``around(branch, position, state)`` asks a router in the place of its ``ask``.
+        """
         writes: list[Write] = []
         for position, branch in enumerate(self.branches):
-            answer = branch.ask(read())
+            answer = self._ask(position, read, around)
             if answer.__class__ is not str and inspect.isawaitable(answer):
-                return self._await(writes, answer, position, read)
+                return self._await(writes, answer, position, read, around)
             writes += branch.writes(answer)
         return writes
 
+    def _ask(self, position: int, read: Callable[[], Any], around: Any) -> Any:
+        branch = self.branches[position]
+        return branch.ask(read()) if around is None else around(branch, position, read())
+
     async def _await(
-        self, writes: list[Write], answer: Any, position: int, read: Callable[[], Any]
+        self, writes: list[Write], answer: Any, first: int, read: Callable[[], Any], around: Any
     ) -> list[Write]:
-        for branch in self.branches[position:]:
-            given = answer if branch is self.branches[position] else branch.ask(read())
-            writes += branch.writes(await given if inspect.isawaitable(given) else given)
+        for position in range(first, len(self.branches)):
+            given = answer if position == first else self._ask(position, read, around)
+            found = await given if inspect.isawaitable(given) else given
+            writes += self.branches[position].writes(found)
         return writes

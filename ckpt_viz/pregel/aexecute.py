@@ -6,11 +6,10 @@ import asyncio
 import inspect
 import time
 from contextvars import copy_context
-from functools import partial
 from typing import Any
 
 from ckpt_viz.errors import NodeTimeoutError
-from ckpt_viz.pregel.execute import cancelled_by_itself, fresh_read, settle
+from ckpt_viz.pregel.execute import cancelled_by_itself, routes, settle
 from ckpt_viz.pregel.langchain import enter
 from ckpt_viz.pregel.retry import AttemptScope, tell, wait_of
 from ckpt_viz.pregel.run import Run
@@ -38,7 +37,7 @@ async def _abody(run: Run, own: TaskScope) -> None:
     own.output = output
     task.writes = writes = node.write(output)
     if node.route is not None:
-        more = node.route(partial(fresh_read, run, task, writes))
+        more = routes(run, task, own)
         task.writes = writes + (more if isinstance(more, list) else await more)
 
 

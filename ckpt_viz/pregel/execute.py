@@ -59,17 +59,25 @@ def _body(run: Run, own: TaskScope) -> None:
     )
     task.writes = writes = node.write(output)
     if node.route is not None:
-        task.writes = writes + route_now(run, task)
+        task.writes = writes + route_now(run, task, own)
 
 
-def route_now(run: Run, task: Task) -> list[tuple[str, Any]]:
+def routes(run: Run, task: Task, own: TaskScope | None) -> Any:
+    """The writes of a task's routers, or what to await for them; a trace is told of each."""
+    route: Any = task.node.route
+    read = partial(fresh_read, run, task, task.writes)
+    if run.trace is None:
+        return route(read)
+    return route(read, partial(run.trace.router, own))
+
+
+def route_now(run: Run, task: Task, own: TaskScope | None = None) -> list[tuple[str, Any]]:
     """The writes of a task's routers.
 
     Raises:
         TypeError: a router is async, and nobody can await it here.
     """
-    assert task.node.route is not None
-    found = task.node.route(partial(fresh_read, run, task, task.writes))
+    found: Any = routes(run, task, own)
     if isinstance(found, list):
         return found
     found.close()

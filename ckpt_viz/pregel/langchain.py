@@ -143,10 +143,10 @@ class Trace:
         self.root: Any = None
         self.inside: dict[str, Any] = {}
 
-    def _manager(self, awaited: bool, callbacks: Any, metadata: Mapping[str, Any]) -> Any:
+    def _manager(self, awaited: bool, callbacks: Any, tags: Any, metadata: Any) -> Any:
         return self.managers[awaited].configure(
             inheritable_callbacks=callbacks,
-            inheritable_tags=list(self.config.get("tags") or ()),
+            inheritable_tags=list(tags or ()),
             inheritable_metadata={**metadata, "ls_integration": "langgraph"},
         )
 
@@ -156,7 +156,8 @@ class Trace:
         def begin(awaited: bool) -> Any:
             self.awaited = awaited
             config = self.config
-            manager = self._manager(awaited, config.get("callbacks"), named(config))
+            tags, metadata = config.get("tags"), named(config)
+            manager = self._manager(awaited, config.get("callbacks"), tags, metadata)
             if self.handler is not None:
                 manager.add_handler(self.handler)
             return manager.on_chain_start(None, value, name=self.name, run_id=config.get("run_id"))
@@ -174,29 +175,29 @@ class Trace:
             raise
         yield Ask(lambda _: self.root.on_chain_end(run.output))
 
-    def _callbacks(self, task: Any) -> Any:
-        """The callbacks that a task starts from: its caller's, or the run's."""
-        if task.caller is not None and task.caller.id in self.inside:
-            return self.inside[task.caller.id]
-        return self.root.get_child(None if task.node.hidden else f"graph:step:{task.step}")
-
     def _start(self, awaited: bool, own: Any) -> Any:
-        task = own.task
-        manager = self._manager(awaited, self._callbacks(task), own.config["metadata"])
+        """A task begins: inside of its caller, or of the run."""
+        task, config = own.task, own.config
+        caller = None if task.caller is None else self.inside.get(task.caller.id)
+        if caller is None:
+            callbacks = self.root.get_child(f"graph:step:{task.step}")
+        else:
+            callbacks = caller.get_child("seq:step:1")
+        manager = self._manager(awaited, callbacks, config.get("tags"), config["metadata"])
         return manager.on_chain_start(None, _given(task), name=task.name)
 
-    def _enter(self, own: Any, callbacks: Any) -> None:
-        own.config["callbacks"] = self.inside[own.task.id] = callbacks
+    def _enter(self, own: Any, run: Any) -> None:
+        self.inside[own.task.id] = run
+        own.config["callbacks"] = run.get_child("seq:step:1")
 
     @contextmanager
     def task(self, own: Any) -> Iterator[None]:
         """Around a node call; ``own`` is the scope, with its ``output`` at the end."""
-        if own.task.node.hidden:
-            self._enter(own, self._callbacks(own.task))
+        if _is_silent(own.task):
             yield
             return
         run = self._start(False, own)
-        self._enter(own, run.get_child("seq:step:1"))
+        self._enter(own, run)
         try:
             yield
         except BaseException as error:
@@ -211,12 +212,11 @@ class Trace:
     @asynccontextmanager
     async def atask(self, own: Any) -> AsyncIterator[None]:
         """Like `task`, awaiting."""
-        if own.task.node.hidden:
-            self._enter(own, self._callbacks(own.task))
+        if _is_silent(own.task):
             yield
             return
         run = await self._start(True, own)
-        self._enter(own, run.get_child("seq:step:1"))
+        self._enter(own, run)
         try:
             yield
         except BaseException as error:
@@ -227,6 +227,38 @@ class Trace:
         for tap in _taps(run, "tap_output_aiter"):
             _ = [chunk async for chunk in tap(run.run_id, _one(own.output))]
         await run.on_chain_end(own.output)
+
+    def router(self, own: Any, branch: Any, position: int, state: Any) -> Any:
+        """A router's answer, or what to await for it; ``position`` counts the task's routers."""
+        inside, config = self.inside[own.task.id], own.config
+        callbacks = inside.get_child(f"seq:step:{position + (2 if own.task.node.hidden else 3)}")
+        manager = self._manager(False, callbacks, config.get("tags"), config["metadata"])
+        run = manager.on_chain_start(None, state, name=branch.shown)
+        config["callbacks"] = run.get_child()
+        try:
+            answer = branch.ask(state)
+        except BaseException as error:
+            run.on_chain_error(error)
+            raise
+        if inspect.isawaitable(answer):
+            return _answered(run, answer)
+        run.on_chain_end(answer)
+        return answer
+
+
+async def _answered(run: Any, answer: Any) -> Any:
+    try:
+        found = await answer
+    except BaseException as error:
+        run.on_chain_error(error)
+        raise
+    run.on_chain_end(found)
+    return found
+
+
+def _is_silent(task: Any) -> bool:
+    """Whether a task only spreads the input, which nobody is told of."""
+    return bool(task.node.hidden and task.node.route is None)
 
 
 def _given(task: Any) -> Any:

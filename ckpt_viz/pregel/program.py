@@ -38,7 +38,7 @@ class Node:
     schema: Callable[[dict[str, Any]], Any] | None = None
     hidden: bool = False
     metadata: dict[str, Any] | None = None
-    route: Callable[[Callable[[], Any]], Any] | None = None
+    route: Callable[..., Any] | None = None
     async_router: bool = False
     func: Any = None
     single: bool = False

@@ -329,6 +329,42 @@ def callbacks_hear_of_graph_and_nodes(e: Engine, rec: Recorder) -> None:
 
 
 @program
+def callbacks_hear_of_routers(e: Engine, rec: Recorder) -> None:
+    def start(state: Any) -> str:
+        return "n"
+
+    def after(state: Any) -> list[str]:
+        return ["z"]
+
+    def stop(state: Any) -> str:
+        return e.END
+
+    async def later(state: Any) -> str:
+        return e.END
+
+    def fail(state: Any) -> str:
+        raise ValueError("no way")
+
+    def make(last: Any) -> Any:
+        nodes = {"n": lambda s: {"other": 1}, "z": lambda s: {"other": 2}}
+        routers = [(e.START, start, ["n"]), ("n", after, ["z"]), ("n", stop, [e.END])]
+        return e.build(Chat, nodes, [], [*routers, ("z", last, [e.END])])
+
+    async def awaited(graph: Any, config: Any) -> Any:
+        return await graph.ainvoke(Q, config)
+
+    for colour, last in (("sync", stop), ("sync", fail), ("async", later), ("async", fail)):
+        log: list[Any] = []
+        config = {**C, "callbacks": [teller(log)]}
+        graph = make(last)
+        if colour == "sync":
+            rec.call("invoke", lambda: plain(graph.invoke(Q, config)))
+        else:
+            rec.call("ainvoke", lambda: plain(asyncio.run(awaited(graph, config))))
+        rec.note("told", log)
+
+
+@program
 def the_config_in_a_node(e: Engine, rec: Recorder) -> None:
     def make(seen: list[Any]) -> Any:
         def node(state, config):
