@@ -283,7 +283,8 @@ def teller(log: list[Any]) -> Any:
             metadata = {
                 k: v for k, v in (kwargs.get("metadata") or {}).items() if k != "lc_versions"
             }
-            what = [str(a) for a in args[1:]] if event.endswith("start") else []
+            given = args[1:] if event.endswith("start") else ()
+            what = [str(sorted(a.items()) if isinstance(a, dict) else a) for a in given]
             about = [kwargs.get("name"), sorted(kwargs.get("tags") or ()), metadata]
             log.append([event, run, parent, about, [w for w in what if "AIMessage" not in w]])
 
