@@ -23,6 +23,7 @@ def _load(run: Run) -> Script:
         return False, True
     config = run.settings.config
     thread_of(config, "run")
+    _tell_of_a_namespace(run, config["configurable"])
     wanted = config["configurable"].get("checkpoint_id")
     saved = yield Load(run.where(wanted))
     newest = True
@@ -65,6 +66,7 @@ def begin_steps(run: Run, value: Any) -> Script:
         apply_writes(live, [Writes(INPUT, (), on_hand)], run.next_version)
         live.updated = None
     if entry.resuming:
+        _tell_what_is_gone(run)
         live.seen[INTERRUPT] = dict(live.versions)
         if entry.forking:
             yield from _fork(run, newest)
@@ -75,6 +77,31 @@ def begin_steps(run: Run, value: Any) -> Script:
         return entry.replaying
     yield from _take_input(run, value)
     return entry.replaying
+
+
+def _tell_what_is_gone(run: Run) -> None:
+    """A node that the checkpoint waits for may be in this graph no more."""
+    specs, saved = run.program.channels, run.live.channels.values_saved
+    gone = [c[10:] for c in saved if c not in specs and c.startswith("branch:to:")]
+    if gone:
+        warnings.warn(
+            f"Checkpoint {run.live.id} waits for {', '.join(map(repr, gone))}, which this graph "
+            "does not have: the run goes on without. Give the graph a node of that name, or "
+            "update_state(config, None, as_node=…) to lead the run to another.",
+            stacklevel=2,
+        )
+
+
+def _tell_of_a_namespace(run: Run, where: dict[str, Any]) -> None:
+    """A namespace given by hand addresses a subgraph's checkpoint, or nothing."""
+    ns = where.get("checkpoint_ns")
+    if ns and run.within is None and not {"checkpoint_id", "checkpoint_map"} & where.keys():
+        warnings.warn(
+            f"checkpoint_ns {ns!r} is not a namespace of this run's own: a graph that is run by "
+            "itself keeps its history in the namespace ''. Use another thread_id to keep graphs "
+            "apart.",
+            stacklevel=2,
+        )
 
 
 def _goes_on(run: Run) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections import deque
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from ckpt_viz.pregel.requests import Load, SaveWrites
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.scope import TaskScope
 from ckpt_viz.pregel.task import Task
-from ckpt_viz.types import StateUpdate, scope
+from ckpt_viz.types import Command, StateUpdate, scope
 
 _ENGINE_METADATA = frozenset({"source", "step", "parents"})
 
@@ -279,7 +280,7 @@ def _warn_dead_end(run: Run, saved: Any, tasks: Sequence[Task]) -> None:
     run.live.updated = None
     if prepare_next_tasks(run.live, run.step):
         return
-    if any(task.node.route is not None or _goes_on(run, task) for task in tasks):
+    if any(task.node.route is not None or _goes_on(task) for task in tasks):
         warnings.warn(
             f"The update written as {', '.join(names)} leads nowhere: no node is next, so a run "
             "from here does nothing. Choose another as_node, or pass a Command with goto.",
@@ -287,6 +288,11 @@ def _warn_dead_end(run: Run, saved: Any, tasks: Sequence[Task]) -> None:
         )
 
 
-def _goes_on(run: Run, task: Task) -> bool:
-    """Whether the node routes by the Command that it returns, which an update does not run."""
-    return bool(getattr(task.node.func, "__ckpt_viz_commands__", False)) and run.live.id is not None
+def _goes_on(task: Task) -> bool:
+    """Whether the node seems to route by a Command, which an update of plain values lacks."""
+    if isinstance(task.input, Command):
+        return False
+    func = inspect.unwrap(task.node.func) if callable(task.node.func) else None
+    code = getattr(func, "__code__", None)
+    hint = getattr(func, "__annotations__", {}).get("return", "")
+    return "Command" in str(hint) or (code is not None and "Command" in code.co_names)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Self
 
 from ckpt_viz.channels import BaseChannel
+from ckpt_viz.debug import switch
 from ckpt_viz.pregel.begin import shown_keys
 from ckpt_viz.pregel.cached import namespace_of
 from ckpt_viz.pregel.drivers import drive, finish
@@ -30,6 +31,7 @@ from ckpt_viz.pregel.settings import (
     thread_of,
 )
 from ckpt_viz.pregel.streams import result_of_run
+from ckpt_viz.pregel.watch import watched
 from ckpt_viz.pregel.workers import Workers
 from ckpt_viz.types import StateSnapshot, StateUpdate
 
@@ -180,7 +182,8 @@ class Pregel(Composable):
             merge_config(carried(), self.config, config), modes, options, defaults
         )
         saver = settings.config["configurable"].get("__pregel_checkpointer", self.checkpointer)
-        run = Run(self.program, saver, self.store, settings)
+        program = watched(self.program) if self.debug or switch.active else self.program
+        run = Run(program, saver, self.store, settings)
         run.trace = trace_of(run, self.name)
         run.cache = self.cache
         run.step_timeout = self.step_timeout

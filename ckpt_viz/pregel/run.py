@@ -166,7 +166,7 @@ class Run:
         self.lease: Any = None
         self.addressed = self.guarded = self.leaving = False
         self.baton: list[None] = []
-        if self.address and not where.get("checkpoint_ns"):
+        if self.address and (self.within is None or not where.get("checkpoint_ns")):
             self.lease = (getattr(saver, "identity", None) or id(saver), self.address["thread_id"])
             self.addressed = "checkpoint_id" in where
             self.guarded = not self.addressed and getattr(saver, "compares_heads", False)

@@ -1,0 +1,69 @@
+"""One set of calls in two colours: a test says what it does once, and runs in both."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+COLOURS = ["sync", "async"]
+THREAD: dict[str, Any] = {"configurable": {"thread_id": "1"}}
+
+
+class Calls:
+    """The calls of a graph, by blocking or by awaiting."""
+
+    def __init__(self, colour: str) -> None:
+        """``colour``: "sync" or "async"."""
+        self.colour = colour
+
+    def node(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function as a node of this colour."""
+        if self.colour == "sync":
+            return function
+
+        @functools.wraps(function)
+        async def node(state: Any) -> Any:
+            await asyncio.sleep(0)
+            return function(state)
+
+        return node
+
+    def _do(self, graph: Any, name: str, *args: Any, **options: Any) -> Any:
+        if self.colour == "sync":
+            return getattr(graph, name)(*args, **options)
+        return asyncio.run(getattr(graph, f"a{name}")(*args, **options))
+
+    def _all(self, graph: Any, name: str, *args: Any, **options: Any) -> list[Any]:
+        if self.colour == "sync":
+            return list(getattr(graph, name)(*args, **options))
+
+        async def read(items: AsyncIterator[Any]) -> list[Any]:
+            return [item async for item in items]
+
+        return asyncio.run(read(getattr(graph, f"a{name}")(*args, **options)))
+
+    def invoke(self, graph: Any, value: Any, config: Any = THREAD, **options: Any) -> Any:
+        """What the run returns."""
+        return self._do(graph, "invoke", value, config, **options)
+
+    def stream(self, graph: Any, value: Any, config: Any = THREAD, **options: Any) -> list[Any]:
+        """All chunks of the run."""
+        return self._all(graph, "stream", value, config, **options)
+
+    def state(self, graph: Any, config: Any = THREAD, **options: Any) -> Any:
+        """A snapshot."""
+        return self._do(graph, "get_state", config, **options)
+
+    def history(self, graph: Any, config: Any = THREAD, **options: Any) -> list[Any]:
+        """All snapshots."""
+        return self._all(graph, "get_state_history", config, **options)
+
+    def update(self, graph: Any, values: Any, config: Any = THREAD, **options: Any) -> Any:
+        """The config of the new checkpoint."""
+        return self._do(graph, "update_state", config, values, **options)
+
+    def bulk(self, graph: Any, rounds: Any, config: Any = THREAD) -> Any:
+        """The config of the last new checkpoint."""
+        return self._do(graph, "bulk_update_state", config, rounds)
