@@ -214,8 +214,8 @@ def infer_node(run: Run) -> str:
     if not newest and START in run.program.nodes:
         return START
     if not newest:
-        known = sorted(run.program.nodes)
-        raise InvalidUpdateError(f"Ambiguous update, specify as_node\nOne of {known}.")
+        names = list(run.program.nodes)
+        raise InvalidUpdateError(f"Ambiguous update, specify as_node\nOne of {names}.")
     if len(newest) == 1 or newest[-1][0] > newest[-2][0]:
         return newest[-1][1]
     tied = sorted(name for version, name in newest if version == newest[-1][0])

@@ -13,6 +13,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import Any, Protocol
 
 from ckpt_viz.errors import ThreadBusyError
@@ -206,13 +207,11 @@ def release(run: Holder) -> None:
         _hand_over(key)
 
 
-def is_picked_up(run: Holder) -> bool:
-    """Take the lease up again after a yield. False: somebody else has it."""
-    try:
+def leave(run: Holder) -> None:
+    """The stream is left for good: it holds the thread while it stores what is finished."""
+    run.leaving = True
+    with suppress(IndexError):  # it did not stand at a yield, or somebody else has gone on
         run.baton.pop()
-    except IndexError:
-        return False
-    return True
 
 
 def pick_up(run: Holder) -> None:

@@ -35,7 +35,7 @@ def _watched(node: Node, known: frozenset[str]) -> Node:
 
 
 class _Call:
-    """A node's call: its input is compared with what it was, and its answer's keys are looked at."""
+    """A node's call; its input is compared with what it was, its answer's keys are looked at."""
 
     __slots__ = ("known", "node")
 

@@ -148,7 +148,7 @@ def final_with_none(e: Engine, rec: Recorder) -> None:
 
 
 @program
-def functional_without_a_saver(e: Engine, rec: Recorder) -> None:
+def workflow_without_a_saver(e: Engine, rec: Recorder) -> None:
     double = doubling(e)
 
     @e.entrypoint()
@@ -545,7 +545,7 @@ def a_failing_task_in_a_graph(e: Engine, rec: Recorder) -> None:
 
 
 @program
-def functional_saved_at_the_exit(e: Engine, rec: Recorder) -> None:
+def workflow_saved_at_the_exit(e: Engine, rec: Recorder) -> None:
     double = doubling(e)
 
     @flow(e)
