@@ -229,7 +229,7 @@ class _Async:
         if not is_suspended(script):
             return
         script.close()
-        self.run.leaving = lease.is_picked_up(self.run)
+        lease.leave(self.run)
         await self.close()
         items = [i for i in (*self._told(), self.sole) if isinstance(i, Task)]
         for request in self.run.left_over(items):

@@ -149,7 +149,7 @@ class _Sync:
         if not is_suspended(script):
             return
         script.close()
-        self.run.leaving = lease.is_picked_up(self.run)
+        lease.leave(self.run)
         self.close()
         items = [self.done.get() for _ in range(self.done.qsize())]
         for request in self.run.left_over([i for i in items if isinstance(i, Task)]):
