@@ -69,24 +69,20 @@ class ServerInfo:
 class RunControl:
     """Asks a run, from outside, to stop before its next superstep: ``invoke(…, control=…)``."""
 
-    __slots__ = ("_reason",)
+    __slots__ = ("drain_reason",)
 
     def __init__(self) -> None:
-        self._reason: str | None = None
+        self.drain_reason: str | None = None
+        """Why the run was asked, or None."""
 
     def request_drain(self, reason: str = "shutdown") -> None:
         """Ask the run to stop; it raises `GraphDrained`, its state saved."""
-        self._reason = reason
+        self.drain_reason = reason
 
     @property
     def drain_requested(self) -> bool:
         """Whether the run was asked."""
-        return self._reason is not None
-
-    @property
-    def drain_reason(self) -> str | None:
-        """Why, or None."""
-        return self._reason
+        return self.drain_reason is not None
 
 
 @dataclass(frozen=True, slots=True)

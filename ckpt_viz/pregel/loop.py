@@ -51,11 +51,15 @@ def _run_steps(run: Run, value: Any) -> Script:
 def _loop(run: Run, replaying: bool) -> Script:
     settings, live = run.settings, run.live
     tasks = yield from _plan(run, replaying)
-    while not run.stopping and _goes_on(run, tasks):
+    while not run.stopping:
+        if run.step > run.stop or (tasks and run.control.drain_reason is not None):
+            raise _barred(run)
+        if not tasks:
+            return
         if settings.before and should_interrupt(run, settings.before, tasks):
             yield from _show_break(run)
             return
-        if run.tasks or run.cache is not None or (run.updates and run.pending):
+        if run.announces or (run.updates and run.pending):
             yield from _show_started(run, tasks)
         if not (yield from _execute(run, tasks)):
             yield from _stop_waiting(run, tasks)
@@ -77,15 +81,13 @@ def _loop(run: Run, replaying: bool) -> Script:
             return
 
 
-def _goes_on(run: Run, tasks: Sequence[Task]) -> bool:
-    if run.step > run.stop:
-        raise GraphRecursionError(
-            f"Recursion limit of {run.settings.limit} reached without hitting a stop condition. "
-            "You can increase the limit by setting the `recursion_limit` config key."
-        )
-    if tasks and run.control.drain_requested:
-        raise GraphDrained(str(run.control.drain_reason))
-    return bool(tasks)
+def _barred(run: Run) -> Exception:
+    if run.step <= run.stop:
+        return GraphDrained(str(run.control.drain_reason))
+    return GraphRecursionError(
+        f"Recursion limit of {run.settings.limit} reached without hitting a stop condition. "
+        "You can increase the limit by setting the `recursion_limit` config key."
+    )
 
 
 def _show_step(run: Run, step: int, updated: set[str]) -> Script:
@@ -197,17 +199,19 @@ def _execute(run: Run, tasks: list[Task]) -> Script:
 def _by_itself(run: Run, tasks: list[Task]) -> Script:
     """The last task runs here; what it tells is held back until its step is saved."""
     task = tasks[-1]
-    live = run.customs or run.deadline is not None or (run.listened and task.node.calls)
+    live = run.beside or (run.listened and task.node.calls)
     yield Start((task,)) if live else RunOne(task)
-    if not (live or run.children) or not (yield from _with_children(run, tasks, live)):
-        if task.outcome == "done":
-            if (request := run.ended(task)) is not None:
-                yield request
-            if run.cache_keys:
-                yield from put_result(run, task)
-            run.alone = task
-        else:
-            yield from _settle(run, tasks, task)
+    if (live or run.children) and (yield from _with_children(run, tasks, live)):
+        pass
+    elif task.outcome == "done":
+        if (request := run.ended(task)) is not None:
+            yield request
+        if run.cache_keys:
+            yield from put_result(run, task)
+        run.alone = task
+        return
+    else:
+        yield from _settle(run, tasks, task)
     if tasks[-1] is not task:
         yield from _by_itself(run, tasks)
 

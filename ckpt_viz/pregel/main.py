@@ -185,8 +185,12 @@ class Pregel(Composable):
         program = watched(self.program) if self.debug or switch.active else self.program
         run = Run(program, saver, self.store, settings)
         run.trace = trace_of(run, self.name)
-        run.cache = self.cache
-        run.step_timeout = self.step_timeout
+        if self.cache is not None:
+            run.cache = self.cache
+            run.announces = True
+        if self.step_timeout is not None:
+            run.step_timeout = self.step_timeout
+            run.beside = True
         return run
 
     def _begin(self, run: Run) -> None:

@@ -55,9 +55,11 @@ class Run:
         "address",
         "addressed",
         "alone",
+        "announces",
         "answers",
         "base",
         "baton",
+        "beside",
         "cache",
         "cache_keys",
         "checkpoints",
@@ -65,7 +67,6 @@ class Run:
         "coerce_output",
         "coerce_state",
         "control",
-        "customs",
         "deadline",
         "deferred",
         "deferring",
@@ -141,7 +142,8 @@ class Run:
         self.tasks = ("tasks" in modes or "debug" in modes) and not hidden
         self.checkpoints = "checkpoints" in modes or "debug" in modes
         self.listened = bool(modes) or program.momentary
-        self.customs = "custom" in modes or "messages" in modes
+        self.announces = self.tasks
+        self.beside = "custom" in modes or "messages" in modes
         typed = settings.form.typed
         self.coerce_output: Mapper = program.coerce_output if typed else None
         self.coerce_state: Mapper = program.coerce_state if typed else None
