@@ -30,7 +30,7 @@ from ckpt_viz.graph.schema import channels_of, coercer, managed_of
 from ckpt_viz.graph.writing import Branch, Writing
 from ckpt_viz.pregel.callables import callable_of, wants_of
 from ckpt_viz.pregel.program import Node
-from ckpt_viz.pregel.retry import policies_of, refuse_timeout
+from ckpt_viz.pregel.retry import policies_of
 from ckpt_viz.types import CachePolicy, Send, TimeoutPolicy
 
 __all__ = ["END", "START", "CompiledStateGraph", "StateGraph"]
@@ -451,21 +451,18 @@ class StateGraph:
             async_router=any(b.is_async for b in (branches or {}).values()),
             func=spec.func,
             managed=tuple(managed_of(spec.input_schema).items()),
-            **self._policies(name, spec),
+            **self._policies(spec),
         )
 
-    def _policies(self, name: str, spec: NodeSpec) -> dict[str, Any]:
+    def _policies(self, spec: NodeSpec) -> dict[str, Any]:
         """The node's policies, where it has none the graph's defaults."""
         own, handled = spec.policies.over(self._defaults), spec.error_handler_node
         if handled is None and self._default_handler is not None:
             handled = DEFAULT_HANDLER
-        timeout = own.timeout
-        if timeout is not None and not (spec.is_async or hasattr(spec.func, "ainvoke")):
-            raise refuse_timeout(name)
         plain = not spec.is_error_handler
         return {
             "retry": policies_of(own.retry),
-            "timeout": timeout,
+            "timeout": own.timeout,
             "cache": own.cache if plain else None,
             "handler": handled if plain else None,
         }

@@ -18,9 +18,10 @@ from ckpt_viz.pregel.history import history_steps, state_steps
 from ckpt_viz.pregel.langchain import carried, trace_of
 from ckpt_viz.pregel.lease import release
 from ckpt_viz.pregel.loop import run_steps
-from ckpt_viz.pregel.nodes import NodeBuilder, check_program, program_of
+from ckpt_viz.pregel.nodes import NodeBuilder, add_policies, check_program, program_of
 from ckpt_viz.pregel.program import Node
 from ckpt_viz.pregel.requests import History
+from ckpt_viz.pregel.retry import check_timeouts, policies_of
 from ckpt_viz.pregel.run import Run
 from ckpt_viz.pregel.runnable import Composable, join_runnables
 from ckpt_viz.pregel.settings import (
@@ -70,6 +71,9 @@ class Pregel(Composable):
         **more: Any,
     ) -> None:
         self.program = program_of(nodes, channels, input_channels, output_channels, stream_channels)
+        check_timeouts(self.program.nodes.values())
+        if retry_policy or cache_policy is not None:
+            add_policies(self.program, retry_policy, cache_policy)
         self._stream_channels = stream_channels
         self.stream_mode = stream_mode
         self.stream_eager = stream_eager
@@ -80,7 +84,7 @@ class Pregel(Composable):
         self.checkpointer = checkpointer
         self.store = store
         self.cache = cache
-        self.retry_policy = retry_policy
+        self.retry_policy = policies_of(retry_policy)
         self.cache_policy = cache_policy
         self.context_schema = context_schema
         self.config: dict[str, Any] = merge_config(config) if config else {}

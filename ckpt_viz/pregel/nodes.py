@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, NamedTuple, Self
 
 from ckpt_viz.channels import BaseChannel, Topic
@@ -12,7 +13,8 @@ from ckpt_viz.constants import CONTROL, COPY, INPUT, PULL, START, TASKS
 from ckpt_viz.errors import InvalidUpdateError
 from ckpt_viz.pregel.callables import callable_of, wants_of
 from ckpt_viz.pregel.program import Node, Program, Write
-from ckpt_viz.types import Send
+from ckpt_viz.pregel.retry import policies_of
+from ckpt_viz.types import CachePolicy, RetryPolicy, Send, TimeoutPolicy
 
 _PASS: Any = object()
 _RESERVED = (CONTROL - {"__return__"}) | {INPUT, COPY, PULL}
@@ -36,11 +38,14 @@ class NodeBuilder:
     """
 
     __slots__ = (
+        "_cache",
         "_metadata",
         "_only",
         "_reads",
+        "_retry",
         "_steps",
         "_tags",
+        "_timeout",
         "_triggers",
         "_writes",
     )
@@ -53,6 +58,9 @@ class NodeBuilder:
         self._writes: list[ChannelWriteEntry] = []
         self._tags: list[str] = []
         self._metadata: dict[str, Any] = {}
+        self._retry: list[RetryPolicy] = []
+        self._cache: CachePolicy[Any] | None = None
+        self._timeout: TimeoutPolicy | None = None
 
     def subscribe_only(self, channel: str) -> Self:
         """Start when the channel is written, with its bare value as the input.
@@ -118,6 +126,21 @@ class NodeBuilder:
         self._metadata.update(metadata)
         return self
 
+    def add_retry_policies(self, *policies: RetryPolicy) -> Self:
+        """When to run again after a failure; the first policy that is for the error decides."""
+        self._retry += policies
+        return self
+
+    def add_cache_policy(self, policy: CachePolicy[Any]) -> Self:
+        """Take results from the graph's cache."""
+        self._cache = policy
+        return self
+
+    def set_timeout(self, timeout: float | timedelta | TimeoutPolicy | None) -> Self:
+        """How long an attempt of an async node may take: seconds, or a `TimeoutPolicy`."""
+        self._timeout = TimeoutPolicy.coerce(timeout)
+        return self
+
     def build(self) -> Node:
         """The node; it gets its name from the graph."""
         call, wants, is_async = _sequence(self._steps)
@@ -133,6 +156,9 @@ class NodeBuilder:
             func=self._steps[0] if self._steps else None,
             single=self._only,
             tags=tuple(self._tags),
+            retry=tuple(self._retry),
+            cache=self._cache,
+            timeout=self._timeout,
         )
 
 
@@ -218,6 +244,15 @@ def program_of(
         shown,
         momentary=input_channels != START,
     )
+
+
+def add_policies(program: Program, retry: Any, cache: CachePolicy[Any] | None) -> None:
+    """Give a graph's policies to those of its nodes that have none of their own."""
+    retries = policies_of(retry)
+    for node in program.nodes.values():
+        if retries and not node.retry:
+            node.retry, node.guarded = retries, True
+        node.cache = node.cache or cache
 
 
 def _fixed(keys: Any) -> Any:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ckpt_viz.errors import GraphBubbleUp, NodeCancelledError
+from ckpt_viz.pregel.program import Node
 from ckpt_viz.pregel.scope import Surroundings, TaskScope
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import RetryPolicy
@@ -112,6 +113,17 @@ def refuse_timeout(name: str) -> ValueError:
         "Node timeouts are only supported for async nodes because sync Python execution cannot be "
         f"safely cancelled in-process. Node '{name}' is sync."
     )
+
+
+def check_timeouts(nodes: Iterable[Node]) -> None:
+    """Check that no node has a timeout that could not be kept.
+
+    Raises:
+        ValueError: names the sync node that has one.
+    """
+    for node in nodes:
+        if node.timeout is not None and not (node.is_async or hasattr(node.func, "ainvoke")):
+            raise refuse_timeout(node.name)
 
 
 def attempts(call: Call, run: Any, task: Task) -> None:

@@ -16,11 +16,13 @@ import pytest
 from typing_extensions import TypedDict
 
 from ckpt_viz.cache.memory import InMemoryCache
+from ckpt_viz.channels import EphemeralValue, LastValue
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.errors import GraphDrained, NodeCancelledError, NodeError, NodeTimeoutError
 from ckpt_viz.graph import START, StateGraph
+from ckpt_viz.pregel import NodeBuilder, Pregel
 from ckpt_viz.runtime import RunControl, Runtime
-from ckpt_viz.types import CachePolicy, RetryPolicy, TimeoutPolicy, default_retry_on
+from ckpt_viz.types import CachePolicy, RetryPolicy, Send, TimeoutPolicy, default_retry_on
 
 THREAD: dict[str, Any] = {"configurable": {"thread_id": "1"}}
 QUICK = RetryPolicy(initial_interval=0.001, jitter=False)
@@ -357,6 +359,50 @@ async def test_stop_iteration_out_of_a_node_is_an_error() -> None:
     for one in (node, anode):
         with pytest.raises(RuntimeError, match="StopIteration"):
             await asyncio.wait_for(graph(a=one).ainvoke({}), 5)
+
+
+# nodes by hand
+
+
+def by_hand(node: Any, **options: Any) -> Any:
+    return Pregel(
+        nodes={"n": node},
+        channels={"a": EphemeralValue(int), "b": LastValue(int)},
+        input_channels="a",
+        output_channels="b",
+        **options,
+    )
+
+
+def test_nodes_by_hand_have_policies_too() -> None:
+    runs: list[int] = []
+
+    def node(value: int) -> int:
+        runs.append(1)
+        if len(runs) % 3:
+            raise ConnectionError
+        return value + len(runs)
+
+    def built() -> NodeBuilder:
+        return NodeBuilder().subscribe_only("a").do(node).write_to("b")
+
+    assert by_hand(built().add_retry_policies(QUICK)).invoke(1) == 4
+    assert by_hand(built(), retry_policy=QUICK).invoke(1) == 7
+    for options in (
+        {"node": built().add_retry_policies(QUICK).add_cache_policy(CachePolicy())},
+        {"node": built(), "retry_policy": QUICK, "cache_policy": CachePolicy()},
+    ):
+        graph = by_hand(**options, cache=InMemoryCache())
+        assert graph.invoke(1) == graph.invoke(1)
+    with pytest.raises(ValueError, match="Node 'n' is sync"):
+        by_hand(built().set_timeout(1))
+
+
+async def test_a_send_may_bring_its_own_timeout() -> None:
+    flow = StateGraph(State).add_node("a", sleeps)
+    flow.add_conditional_edges(START, lambda s: [Send("a", {}, timeout=0.03)], ["a"])
+    with pytest.raises(NodeTimeoutError):
+        await flow.compile().ainvoke({})
 
 
 # the rest
