@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,12 +33,12 @@ class TaskFunction:
         self.timeout = timeout
         self._wants = injectable(func)
         self._signature = inspect.signature(func) if self._wants else None
-        run, is_async = callable_of(func)
+        self._call, is_async = callable_of(func)
         self.node = Node(
             own,
             (PUSH,),
             (),
-            functools.partial(self._run, run),
+            self._run,
             _returned,
             self._wants,
             is_async,
@@ -56,12 +57,19 @@ class TaskFunction:
         """
         return call(self.node, args, kwargs)
 
-    def _run(self, run: Callable[..., Any], value: Any, **given: Any) -> Any:
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By name where the name leads here, as functions are: so an executor can be sent it."""
+        name, module = vars(self)["__qualname__"], sys.modules.get(self.__module__)
+        if self.__module__ != "__main__" and getattr(module, name, None) is self:
+            return name
+        return super().__reduce_ex__(protocol)
+
+    def _run(self, value: Any, **given: Any) -> Any:
         args, kwargs = value
         if given and self._signature is not None:
             bound = self._signature.bind_partial(*args, **kwargs).arguments
             kwargs = {**{k: v for k, v in given.items() if k not in bound}, **kwargs}
-        return run(*args, **kwargs)
+        return self._call(*args, **kwargs)
 
 
 def _returned(output: Any) -> list[Write]:

@@ -344,10 +344,13 @@ class StateGraph:
         debug: bool = False,
         name: str | None = None,
         cache: Any = None,
+        executor: Any = None,
     ) -> CompiledStateGraph:
         """The graph, ready to run; ``checkpointer`` keeps its history.
 
-        ``cache`` keeps the results of nodes that have a ``cache_policy``.
+        ``cache`` keeps the results of nodes that have a ``cache_policy``. ``executor``, any
+        ``concurrent.futures.Executor``, runs the nodes' bodies; a run's ``config["executor"]``
+        stands in for it.
 
         Raises:
             ValueError: an edge without its node. TypeError: ``checkpointer`` is no saver.
@@ -364,7 +367,7 @@ class StateGraph:
         self.validate(points)
         for cls in named_classes(self._annotations()):
             register(cls)
-        return CompiledStateGraph(
+        compiled = CompiledStateGraph(
             builder=self,
             checkpointer=checkpointer,
             store=store,
@@ -376,6 +379,8 @@ class StateGraph:
             debug=debug,
             **self._wiring(),
         )
+        compiled.executor = executor
+        return compiled
 
     def _annotations(self) -> list[Any]:
         """All that the graph's schemas and its nodes' signatures name."""

@@ -29,9 +29,13 @@ async def _acall(run: Run, task: Task, own: TaskScope | None = None) -> None:
 
 async def _abody(run: Run, own: TaskScope) -> None:
     task, node = own.task, own.task.node
-    output = (
-        node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
-    )
+    if run.remote is not None and node.travels:
+        remote = run.remote
+        output = remote.finish(own, await asyncio.wrap_future(remote.begin(own)))
+    elif node.wants:
+        output = node.call(task.input, **own.arguments(node.wants))
+    else:
+        output = node.call(task.input)
     if inspect.isawaitable(output):
         output = await output
     own.output = output

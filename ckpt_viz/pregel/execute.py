@@ -54,9 +54,13 @@ def _call(run: Run, task: Task, own: TaskScope | None = None) -> None:
 
 def _body(run: Run, own: TaskScope) -> None:
     task, node = own.task, own.task.node
-    own.output = output = (
-        node.call(task.input, **own.arguments(node.wants)) if node.wants else node.call(task.input)
-    )
+    if run.remote is not None and node.travels:
+        output = run.remote.call(own)
+    elif node.wants:
+        output = node.call(task.input, **own.arguments(node.wants))
+    else:
+        output = node.call(task.input)
+    own.output = output
     task.writes = writes = node.write(output)
     if node.route is not None:
         task.writes = writes + route_now(run, task, own)

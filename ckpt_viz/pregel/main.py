@@ -84,6 +84,7 @@ class Pregel(Composable):
         self.checkpointer = checkpointer
         self.store = store
         self.cache = cache
+        self.executor: Any = None
         self.retry_policy = policies_of(retry_policy)
         self.cache_policy = cache_policy
         self.context_schema = context_schema
@@ -189,6 +190,9 @@ class Pregel(Composable):
         program = watched(self.program) if self.debug or switch.active else self.program
         run = Run(program, saver, self.store, settings)
         run.trace = trace_of(run, self.name)
+        executor = settings.config.get("executor", self.executor)
+        if executor is not None:
+            run.remote = _remote().Remote(run, executor)
         if self.cache is not None:
             run.cache = self.cache
             run.announces = True
@@ -479,6 +483,13 @@ def _async() -> Any:
     from ckpt_viz.pregel import adrivers  # noqa: PLC0415 - see above
 
     return adrivers
+
+
+def _remote() -> Any:
+    """The way to an executor, which few runs take."""
+    from ckpt_viz.pregel import remote  # noqa: PLC0415 - see above
+
+    return remote
 
 
 def _result(run: Run) -> Any:

@@ -63,6 +63,11 @@ class Node:
         self.guarded = bool(self.retry) or self.timeout is not None
         self.single = self.single or self.hidden or self.reads == (ROOT,)
 
+    @property
+    def travels(self) -> bool:
+        """Whether an executor may run its body: not where the body calls back into the run."""
+        return not (self.hidden or self.calls)
+
 
 @dataclass(slots=True, eq=False)
 class Program:

@@ -90,6 +90,7 @@ class Run:
         "pending",
         "post",
         "program",
+        "remote",
         "saver",
         "settings",
         "step",
@@ -111,6 +112,7 @@ class Run:
         self.control = settings.control or RunControl()
         self.cache: Any = None
         self.cache_keys: dict[Task, Any] = {}
+        self.remote: Any = None
         self.step_timeout: float | None = None
         self.deadline: float | None = None
         self.saver = saver
@@ -135,18 +137,7 @@ class Run:
         self.trace: Trace | None = None
         self.driver: Any = None
         self.children: list[Task] = []
-        modes = settings.modes
-        self.values = "values" in modes
-        hidden = TAG_HIDDEN in (settings.config.get("tags") or ())
-        self.updates = "updates" in modes and not hidden
-        self.tasks = ("tasks" in modes or "debug" in modes) and not hidden
-        self.checkpoints = "checkpoints" in modes or "debug" in modes
-        self.listened = bool(modes) or program.momentary
-        self.announces = self.tasks
-        self.beside = "custom" in modes or "messages" in modes
-        typed = settings.form.typed
-        self.coerce_output: Mapper = program.coerce_output if typed else None
-        self.coerce_state: Mapper = program.coerce_state if typed else None
+        self._listen(program, settings)
         self.identified = saver is not None or self.tasks or self.checkpoints
         self.partial = bool(getattr(saver, "partial_values", False))
         self.deferring = settings.durability == "exit"
@@ -172,6 +163,21 @@ class Run:
             self.lease = (getattr(saver, "identity", None) or id(saver), self.address["thread_id"])
             self.addressed = "checkpoint_id" in where
             self.guarded = not self.addressed and getattr(saver, "compares_heads", False)
+
+    def _listen(self, program: Program, settings: Settings) -> None:
+        """Note what the caller listens to."""
+        modes = settings.modes
+        self.values = "values" in modes
+        hidden = TAG_HIDDEN in (settings.config.get("tags") or ())
+        self.updates = "updates" in modes and not hidden
+        self.tasks = ("tasks" in modes or "debug" in modes) and not hidden
+        self.checkpoints = "checkpoints" in modes or "debug" in modes
+        self.listened = bool(modes) or program.momentary
+        self.announces = self.tasks
+        self.beside = "custom" in modes or "messages" in modes
+        typed = settings.form.typed
+        self.coerce_output: Mapper = program.coerce_output if typed else None
+        self.coerce_state: Mapper = program.coerce_state if typed else None
 
     def open(self, saved: Any) -> None:
         """Take up a loaded checkpoint tuple, or the virtual empty one."""
