@@ -18,6 +18,6 @@ def test_two_modules_import_pickle() -> None:
 
 
 def test_the_engine_itself_loads_no_cloudpickle() -> None:
-    code = "import ckpt_viz.graph, ckpt_viz.checkpoint.memory, sys; print('cloudpickle' in sys.modules)"
+    code = "import ckpt_viz.graph, ckpt_viz.pregel, sys; print('cloudpickle' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "False"
