@@ -52,6 +52,7 @@ class _Async:
         self.sole: Task | None = None
         self.called: set[asyncio.Task[Any]] = set()
         self.pool: ThreadPoolExecutor | None = None
+        self.places: asyncio.Semaphore | None = None
         run.driver = self
         run.post = self.post
         quick = _is_quick(saver)
@@ -173,16 +174,34 @@ class _Async:
         made.add_done_callback(ended)
         return made
 
+    def _place(self, task: Task) -> asyncio.Semaphore | None:
+        """What a called task waits for to begin. Those below it do not: it holds a place itself."""
+        caller = task.caller
+        limit = self.run.settings.config.get("max_concurrency")
+        if not limit or (caller is not None and caller.caller is not None):
+            return None
+        if self.places is None:
+            self.places = asyncio.Semaphore(limit)
+        return self.places
+
+    async def _run_called(self, task: Task) -> None:
+        if task.node.awaited:
+            await TaskRun(self.run, task)
+            return
+        if self.pool is None:
+            self.pool = ThreadPoolExecutor(MANY)
+        context = copy_context()
+        await self.loop.run_in_executor(self.pool, run_task, self.run, task, context)
+
     async def _called(self, task: Task) -> Any:
         run = self.run
         if not task.outcome:
-            if task.node.awaited:
-                await TaskRun(run, task)
+            gate = self._place(task)
+            if gate is None:
+                await self._run_called(task)
             else:
-                if self.pool is None:
-                    self.pool = ThreadPoolExecutor(MANY)
-                context = copy_context()
-                await self.loop.run_in_executor(self.pool, run_task, run, task, context)
+                async with gate:
+                    await self._run_called(task)
             if (request := run.ended(task)) is not None:
                 answer = self.table[SaveWrites](request)
                 if SaveWrites not in self.plain:
