@@ -14,7 +14,8 @@ from ckpt_viz.graph.classes import named_classes
 from ckpt_viz.pregel.callables import callable_of, wants_of
 from ckpt_viz.pregel.main import Pregel
 from ckpt_viz.pregel.program import Node, Write
-from ckpt_viz.types import RetryPolicy
+from ckpt_viz.pregel.retry import policies_of
+from ckpt_viz.types import RetryPolicy, TimeoutPolicy
 
 R = TypeVar("R")
 S = TypeVar("S")
@@ -85,6 +86,9 @@ class entrypoint:  # noqa: N801 - a decorator
             is_async,
             func=func,
             single=True,
+            retry=policies_of(self.retry_policy),
+            timeout=TimeoutPolicy.coerce(self.timeout),
+            cache=self.cache_policy,
             calls=True,
         )
         return Pregel(

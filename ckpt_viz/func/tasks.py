@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ckpt_viz.constants import PUSH, RETURN
+from ckpt_viz.pregel.cached import namespace_of
 from ckpt_viz.pregel.callables import callable_of, injectable
 from ckpt_viz.pregel.calls import call
 from ckpt_viz.pregel.program import Node, Write
-from ckpt_viz.types import RetryPolicy
+from ckpt_viz.pregel.retry import policies_of, refuse_timeout
+from ckpt_viz.types import RetryPolicy, TimeoutPolicy
 
 
 class TaskFunction:
@@ -28,12 +30,14 @@ class TaskFunction:
         self.func = func
         own = str(name or getattr(plain, "__name__", type(plain).__name__))
         self.__name__ = own
-        self.retry_policy = policies(retry)
+        self.retry_policy = policies_of(retry)
         self.cache_policy = cache
-        self.timeout = timeout
+        self.timeout = TimeoutPolicy.coerce(timeout)
         self._wants = injectable(func)
         self._signature = inspect.signature(func) if self._wants else None
         self._call, is_async = callable_of(func)
+        if self.timeout is not None and not is_async:
+            raise refuse_timeout(own, "Task")
         self.node = Node(
             own,
             (PUSH,),
@@ -43,6 +47,9 @@ class TaskFunction:
             self._wants,
             is_async,
             func=func,
+            retry=self.retry_policy,
+            timeout=self.timeout,
+            cache=cache,
         )
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -64,6 +71,16 @@ class TaskFunction:
             return name
         return super().__reduce_ex__(protocol)
 
+    def clear_cache(self, cache: Any) -> None:
+        """Forget the task's results in a cache."""
+        if self.cache_policy is not None:
+            cache.clear([namespace_of(self.node)])
+
+    async def aclear_cache(self, cache: Any) -> None:
+        """Like `clear_cache`, awaiting."""
+        if self.cache_policy is not None:
+            await cache.aclear([namespace_of(self.node)])
+
     def _run(self, value: Any, **given: Any) -> Any:
         args, kwargs = value
         if given and self._signature is not None:
@@ -74,13 +91,6 @@ class TaskFunction:
 
 def _returned(output: Any) -> list[Write]:
     return [(RETURN, output)]
-
-
-def policies(given: Any) -> tuple[RetryPolicy, ...]:
-    """Retry policies as a tuple, however they were given."""
-    if given is None:
-        return ()
-    return (given,) if isinstance(given, RetryPolicy) else tuple(given)
 
 
 def task(
@@ -99,6 +109,7 @@ def task(
     is in seconds and needs an async function.
     """
     retry = kwargs.get("retry", retry_policy)
+    TimeoutPolicy.coerce(timeout)  # refused here, where it is written
 
     def decorate(func: Callable[..., Any]) -> TaskFunction:
         return TaskFunction(func, name, retry, cache_policy, timeout)

@@ -12,7 +12,7 @@ from typing import Any
 from ckpt_viz.checkpoint.base import BaseCheckpointSaver
 from ckpt_viz.pregel import lease
 from ckpt_viz.pregel.aexecute import TaskRun
-from ckpt_viz.pregel.calls import MANY, outcome_of
+from ckpt_viz.pregel.calls import MANY, called_steps, outcome_of
 from ckpt_viz.pregel.drivers import Chunk, counts, is_suspended, time_left
 from ckpt_viz.pregel.execute import run_task
 from ckpt_viz.pregel.requests import (
@@ -162,6 +162,7 @@ class _Async:
 
     def _begin(self, task: Task) -> asyncio.Task[Any]:
         self.done.put_nowait(Told(task, False))
+        quiet = bool(task.outcome)
         made = self.loop.create_task(self._called(task))
         self.called.add(made)
 
@@ -169,7 +170,7 @@ class _Async:
             self.called.discard(one)
             if not one.cancelled():
                 one.exception()  # looked at: a task that nobody awaits is no accident here
-            self.done.put_nowait(Told(task, True))
+            self.done.put_nowait(Told(task, True, quiet))
 
         made.add_done_callback(ended)
         return made
@@ -185,6 +186,21 @@ class _Async:
         return self.places
 
     async def _run_called(self, task: Task) -> None:
+        script, answer = called_steps(self.run, task), None
+        while True:
+            try:
+                request = script.send(answer)
+            except StopIteration:
+                return
+            kind, answer = request.__class__, None
+            if kind is RunOne:
+                await self._run_one(task)
+                continue
+            answer = self.table[kind](request)
+            if kind not in self.plain:
+                answer = await answer
+
+    async def _run_one(self, task: Task) -> None:
         if task.node.awaited:
             await TaskRun(self.run, task)
             return
@@ -194,7 +210,6 @@ class _Async:
         await self.loop.run_in_executor(self.pool, run_task, self.run, task, context)
 
     async def _called(self, task: Task) -> Any:
-        run = self.run
         if not task.outcome:
             gate = self._place(task)
             if gate is None:
@@ -202,10 +217,6 @@ class _Async:
             else:
                 async with gate:
                     await self._run_called(task)
-            if (request := run.ended(task)) is not None:
-                answer = self.table[SaveWrites](request)
-                if SaveWrites not in self.plain:
-                    await answer
         return outcome_of(task)
 
     async def cancel(self) -> None:

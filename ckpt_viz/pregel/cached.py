@@ -28,7 +28,12 @@ def namespace_of(node: Node) -> tuple[str, ...]:
 def key_of(task: Task) -> tuple[tuple[str, ...], str]:
     """The full key of a task's result."""
     assert task.node.cache is not None
-    key = task.node.cache.key_func(task.input)
+    make = task.node.cache.key_func
+    if task.caller is None:
+        key = make(task.input)
+    else:
+        args, kwargs = task.input
+        key = make(*args, **kwargs)
     return namespace_of(task.node), xxh3_128_hexdigest(
         key.encode() if isinstance(key, str) else key
     )

@@ -13,11 +13,11 @@ from typing import Any
 
 from ckpt_viz.constants import PUSH, RETURN
 from ckpt_viz.errors import GraphInterrupt
-from ckpt_viz.pregel.execute import run_task
+from ckpt_viz.pregel.cached import key_of
 from ckpt_viz.pregel.pending import hand_back
 from ckpt_viz.pregel.program import Node
-from ckpt_viz.pregel.requests import SaveWrites, Told
-from ckpt_viz.pregel.run import Run
+from ckpt_viz.pregel.requests import CacheGet, CacheSet, RunOne, Told
+from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import scope
 
@@ -58,11 +58,26 @@ def _child(run: Run, caller: Task, node: Node, value: Any) -> Task:
     task.base = caller.base
     if run.pending:
         hand_back((task,), run.pending)
-    if task.outcome == "done":
-        task.cached = True
-    else:
+    if task.outcome != "done":
         task.outcome, task.error, task.interrupts = "", None, []
     return task
+
+
+def called_steps(run: Run, task: Task) -> Script:
+    """A called task from its beginning to its end: taken from the cache, or run and saved."""
+    policy: Any = task.node.cache if run.cache is not None else None
+    key = None if policy is None else key_of(task)
+    if key is not None:
+        found = yield CacheGet([key])
+        if key in found:
+            task.writes = [(channel, value) for channel, value in found[key]]
+            task.outcome, task.cached = "done", True
+    if not task.cached:
+        yield RunOne(task)
+    if (request := run.ended(task)) is not None:
+        yield request
+    if key is not None and task.outcome == "done" and not task.cached:
+        yield CacheSet({key: ([tuple(w) for w in task.writes], policy.ttl)})
 
 
 def outcome_of(task: Task) -> Any:
@@ -91,15 +106,15 @@ class Crew:
         """The future of a child, which begins now or when a thread is free."""
         done = self.driver.done
         done.put(Told(task, False))
+        if task.outcome:
+            future: Future[Any] = Future()
+            future.set_result(outcome_of(task))
+            done.put(Told(task, True, quiet=True))
+            return future
         caller = task.caller
         nested = caller is not None and caller.caller is not None
         pool = self.below if nested else self.pool
-        if task.cached:
-            future: Future[Any] = Future()
-            future.set_result(outcome_of(task))
-            done.put(Told(task, True))
-            return future
-        future = pool.submit(self._work, task, copy_context())
+        future = pool.submit(copy_context().run, self._work, task)
         self.futures.add(future)
 
         def settled(one: Future[Any]) -> None:
@@ -110,15 +125,19 @@ class Crew:
         future.add_done_callback(settled)
         return future
 
-    def _work(self, task: Task, context: Any) -> Any:
-        run = self.driver.run
+    def _work(self, task: Task) -> Any:
+        driver = self.driver
         try:
-            run_task(run, task, context)
-            if (request := run.ended(task)) is not None:
-                self.driver.table[SaveWrites](request)
-            return outcome_of(task)
+            script = called_steps(driver.run, task)
+            answer = None
+            try:
+                while True:
+                    request = script.send(answer)
+                    answer = driver.table[request.__class__](request)
+            except StopIteration:
+                return outcome_of(task)
         finally:
-            self.driver.done.put(Told(task, True))
+            driver.done.put(Told(task, True))
 
     def drop(self) -> None:
         """Forget the children that no thread has begun."""

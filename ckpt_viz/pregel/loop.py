@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ckpt_viz.constants import INTERRUPT
+from ckpt_viz.constants import INTERRUPT, RETURN
 from ckpt_viz.errors import GraphDrained, GraphRecursionError
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import apply_writes, prepare_next_tasks
@@ -164,7 +164,11 @@ def _show_called(run: Run, told: Told) -> Script:
     if not told.ended:
         if run.tasks:
             yield from _show_start(run, task)
-    elif task.outcome in ("done", "error") and not task.cached and not is_signal(task):
+    elif task.cached:
+        if run.updates:
+            shown = {task.name: events.shown_writes(task.writes, RETURN)}
+            yield run.show("updates", {**shown, "__metadata__": {"cached": True}})
+    elif task.outcome in ("done", "error") and not told.quiet and not is_signal(task):
         yield from run.show_end(task, run.step)
 
 

@@ -69,13 +69,17 @@ class Next:
 
 
 class Told:
-    """No request, but an answer to `Next`: a task that a node called has begun or ended."""
+    """No request, but an answer to `Next`: a task that a node called has begun or ended.
 
-    __slots__ = ("ended", "task")
+    ``quiet``: it had ended at an earlier attempt.
+    """
 
-    def __init__(self, task: Task, ended: bool) -> None:
+    __slots__ = ("ended", "quiet", "task")
+
+    def __init__(self, task: Task, ended: bool, quiet: bool = False) -> None:
         self.task = task
         self.ended = ended
+        self.quiet = quiet
 
 
 class Emit:

@@ -107,11 +107,11 @@ def tell(task: Task, error: Exception, wait: float, attempt: int) -> None:
     )
 
 
-def refuse_timeout(name: str) -> ValueError:
+def refuse_timeout(name: str, kind: str = "Node") -> ValueError:
     """The error of a timeout where nothing can be cancelled."""
     return ValueError(
         "Node timeouts are only supported for async nodes because sync Python execution cannot be "
-        f"safely cancelled in-process. Node '{name}' is sync."
+        f"safely cancelled in-process. {kind} '{name}' is sync."
     )
 
 
