@@ -137,7 +137,16 @@ def _keys(asked: Any, streamed: bool, defaults: Defaults) -> Any:
 
 
 _CONFIG_KEYS = frozenset(
-    ["tags", "metadata", "callbacks", "run_name", "run_id", "recursion_limit", "max_concurrency", "executor"]
+    [
+        "tags",
+        "metadata",
+        "callbacks",
+        "run_name",
+        "run_id",
+        "recursion_limit",
+        "max_concurrency",
+        "executor",
+    ]
 )
 
 
