@@ -35,6 +35,9 @@ TASKS: Final = "__pregel_tasks"
 NULL_TASK_ID: Final = "00000000-0000-0000-0000-000000000000"
 """The task id of writes made by the caller (a Command's update, goto or resume), not by a task."""
 
+TASK: Final = "__pregel_task"
+"""The key of a node's ``configurable`` that carries its scope to the graphs it calls."""
+
 NS_SEP: Final = "|"
 NS_END: Final = ":"
 

@@ -169,6 +169,11 @@ class Command(Generic[N]):
 
     PARENT: ClassVar[Literal["__parent__"]] = "__parent__"
 
+    def without_graph(self) -> Command[N]:
+        """The same for the graph that takes it up."""
+        resume = {"resume": self.resume} if self.answers else {}
+        return Command(update=self.update, goto=self.goto, **resume)
+
     def goto_list(self) -> list[Any]:
         """The targets as a list, however they were given."""
         if isinstance(self.goto, str | Send):

@@ -31,6 +31,7 @@ from ckpt_viz.graph.writing import Branch, Writing
 from ckpt_viz.pregel.callables import callable_of, wants_of
 from ckpt_viz.pregel.program import Node
 from ckpt_viz.pregel.retry import policies_of
+from ckpt_viz.pregel.subgraphs import is_graph
 from ckpt_viz.types import CachePolicy, Send, TimeoutPolicy
 
 __all__ = ["END", "START", "CompiledStateGraph", "StateGraph"]
@@ -348,17 +349,16 @@ class StateGraph:
     ) -> CompiledStateGraph:
         """The graph, ready to run; ``checkpointer`` keeps its history.
 
-        ``cache`` keeps the results of nodes that have a ``cache_policy``. ``executor``, any
-        ``concurrent.futures.Executor``, runs the nodes' bodies; a run's ``config["executor"]``
-        stands in for it.
+        Inside another graph, None keeps it with that graph's and True lasts from call to call;
+        False keeps nothing. ``cache`` keeps the results of nodes that have a ``cache_policy``.
+        ``executor``, any ``concurrent.futures.Executor``, runs the nodes' bodies; a run's
+        ``config["executor"]`` stands in for it.
 
         Raises:
             ValueError: an edge without its node. TypeError: ``checkpointer`` is no saver.
         """
-        if checkpointer is False:
-            checkpointer = None
         is_saver = hasattr(checkpointer, "get_tuple") and not isinstance(checkpointer, type)
-        if checkpointer is not None and not is_saver:
+        if not (checkpointer is None or isinstance(checkpointer, bool) or is_saver):
             raise TypeError(
                 f"Invalid checkpointer provided. Expected a saver such as InMemorySaver(), "
                 f"got {checkpointer!r}."
@@ -457,6 +457,7 @@ class StateGraph:
             func=spec.func,
             managed=tuple(managed_of(spec.input_schema).items()),
             **self._policies(spec),
+            acall=spec.func.ainvoke if is_graph(spec.func) else None,
         )
 
     def _policies(self, spec: NodeSpec) -> dict[str, Any]:

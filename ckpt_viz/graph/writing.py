@@ -60,7 +60,7 @@ def _fields(output: Any) -> dict[str, Any] | None:
 
 def _command_values(command: Command[Any], keys: frozenset[str]) -> list[Write]:
     if command.graph == Command.PARENT:
-        raise ParentCommand(command)
+        raise ParentCommand(command.without_graph())
     update = command.update
     if update is None:
         return []

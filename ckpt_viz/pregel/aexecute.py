@@ -8,8 +8,8 @@ import time
 from contextvars import copy_context
 from typing import Any
 
-from ckpt_viz.errors import NodeTimeoutError
-from ckpt_viz.pregel.execute import cancelled_by_itself, routes, settle
+from ckpt_viz.errors import NodeTimeoutError, ParentCommand
+from ckpt_viz.pregel.execute import cancelled_by_itself, received, routes, settle
 from ckpt_viz.pregel.langchain import enter
 from ckpt_viz.pregel.retry import AttemptScope, tell, wait_of
 from ckpt_viz.pregel.run import Run
@@ -29,15 +29,19 @@ async def _acall(run: Run, task: Task, own: TaskScope | None = None) -> None:
 
 async def _abody(run: Run, own: TaskScope) -> None:
     task, node = own.task, own.task.node
-    if run.remote is not None and node.travels:
-        remote = run.remote
-        output = remote.finish(own, await asyncio.wrap_future(remote.begin(own)))
-    elif node.wants:
-        output = node.call(task.input, **own.arguments(node.wants))
-    else:
-        output = node.call(task.input)
-    if inspect.isawaitable(output):
-        output = await output
+    call = node.acall or node.call
+    try:
+        if run.remote is not None and node.travels:
+            remote = run.remote
+            output = remote.finish(own, await asyncio.wrap_future(remote.begin(own)))
+        elif node.wants:
+            output = call(task.input, **own.arguments(node.wants))
+        else:
+            output = call(task.input)
+        if inspect.isawaitable(output):
+            output = await output
+    except ParentCommand as sent:
+        output = received(sent)
     own.output = output
     task.writes = writes = node.write(output)
     if node.route is not None:

@@ -168,14 +168,14 @@ def prepare_next_tasks(live: Live, step: int) -> list[Task]:
             if send.timeout is not None:
                 node = replace(node, timeout=TimeoutPolicy.coerce(send.timeout))
             task = Task(node, (PUSH, index, False), (PUSH,), send.arg, step)
-            task.base = live.id
+            task.base, task.within = live.id, live.ns
             tasks.append(task)
     for node in _candidates(live):
         if is_ready(live, node):
             ok, value = node_input(live, node, step)
             if ok:
                 task = Task(node, (PULL, node.name), node.triggers, value, step)
-                task.base = live.id
+                task.base, task.within = live.id, live.ns
                 tasks.append(task)
     return tasks
 

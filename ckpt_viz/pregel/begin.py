@@ -8,23 +8,30 @@ from typing import Any
 from ckpt_viz.constants import INPUT, INTERRUPT, NULL_TASK_ID, RESUME, START, TASKS
 from ckpt_viz.errors import CheckpointNotFoundError, EmptyInputError, InvalidUpdateError
 from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
-from ckpt_viz.pregel.entry import answers_of, entry_of
+from ckpt_viz.pregel.entry import Found, answers_of, entry_of
+from ckpt_viz.pregel.nesting import Replay, wanted_id
 from ckpt_viz.pregel.pending import caller_writes, open_interrupts
 from ckpt_viz.pregel.program import Program, Write
-from ckpt_viz.pregel.requests import Load
+from ckpt_viz.pregel.requests import History, Load
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.settings import thread_of
 from ckpt_viz.types import Command, Send
 
 
 def _load(run: Run) -> Script:
-    """The checkpoint to start from; tells whether it was addressed, and is the newest."""
+    """Open the checkpoint to start from; tells how it was found."""
+    told = run.nest.told
     if run.saver is None:
-        return False, True
+        return Found(told=told)
     config = run.settings.config
     thread_of(config, "run")
     _tell_of_a_namespace(run, config["configurable"])
-    wanted = config["configurable"].get("checkpoint_id")
+    wanted = wanted_id(config, run.nest)
+    if wanted is None and run.replay is not None and run.replay.visits(run.ns):
+        before = {"configurable": {"checkpoint_id": run.replay.bound}}
+        found = yield History(run.where(None), None, before, 1)
+        run.open(next(iter(found), None))
+        return Found(addressed=True)
     saved = yield Load(run.where(wanted))
     newest = True
     if wanted is not None:
@@ -37,25 +44,22 @@ def _load(run: Run) -> Script:
         newest = head.checkpoint["id"] == wanted
     if saved is not None:
         run.open(saved)
-    return wanted is not None, newest
+    return Found(wanted is not None, newest, told)
 
 
 def begin_steps(run: Run, value: Any) -> Script:
     """Take up a checkpoint and the input. True if finished tasks of the first step run again."""
     if isinstance(value, Command) and value.answers and run.saver is None:
         raise RuntimeError("Cannot use Command(resume=...) without checkpointer")
-    addressed, newest = yield from _load(run)
-    live = run.live
+    found: Found = yield from _load(run)
+    live, source = run.live, run.metadata.get("source", "")
     if not isinstance(value, Command) and _goes_on(run):
         value = None
-    entry = entry_of(
-        value,
-        addressed,
-        newest,
-        bool(live.versions),
-        run.metadata.get("source", ""),
-        wanted=shown_keys(run.program.input_channels),
-    )
+    inputs = shown_keys(run.program.input_channels)
+    entry = entry_of(value, found, bool(live.versions), source, wanted=inputs)
+    run.going_on = entry.resuming if run.nest.above is None else run.nest.told
+    if entry.travelling and live.id is not None:
+        run.replay = Replay(run.parent or "" if source in ("update", "fork") else live.id)
     if RESUME in entry.dropped:
         run.pending = [w for w in run.pending if w[1] != RESUME]
     run.answers.single = [v for t, c, v in run.pending if t == NULL_TASK_ID and c == RESUME][-1:]
@@ -69,7 +73,7 @@ def begin_steps(run: Run, value: Any) -> Script:
         _tell_what_is_gone(run)
         live.seen[INTERRUPT] = dict(live.versions)
         if entry.forking:
-            yield from _fork(run, newest)
+            yield from _fork(run, found.newest)
         if run.program.momentary:
             run.output = run.read()
         if run.values:
@@ -149,7 +153,9 @@ def _take_command(run: Run, command: Command[Any]) -> Script:
     # Earlier writes of the caller stay: one task's writes are stored as one list.
     writes += [*caller_writes(run.pending), *command_writes(run, command)]
     if writes:
-        if run.live.id is not None and (request := run.keep(writes, NULL_TASK_ID, "")):
+        # With durability `exit` an answer is kept by the task that took it, and by nobody else.
+        kept = [w for w in writes if not (run.deferring and w[0] == RESUME)]
+        if kept and run.live.id is not None and (request := run.keep(kept, NULL_TASK_ID, "")):
             yield request
         run.pending = [w for w in run.pending if w[0] != NULL_TASK_ID]
         run.pending += [(NULL_TASK_ID, c, v) for c, v in writes]

@@ -55,7 +55,7 @@ def _child(run: Run, caller: Task, node: Node, value: Any) -> Task:
     caller.node.calls = True
     task = Task(node, (PUSH, caller.path, index, True), (PUSH,), value, caller.step)
     task.caller = caller
-    task.base = caller.base
+    task.base, task.within = caller.base, caller.ns
     if run.pending:
         hand_back((task,), run.pending)
     if task.outcome != "done":

@@ -21,6 +21,7 @@ from ckpt_viz.pregel.program import Node, Program
 from ckpt_viz.pregel.requests import Load, SaveWrites
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.scope import TaskScope
+from ckpt_viz.pregel.settings import with_parents
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import Command, StateUpdate, scope
 
@@ -60,12 +61,13 @@ def _rounds(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
                 "nothing was written. Take an id from get_state_history(config)."
             )
         run.open(saved)
+        run.parents = run.metadata.get("parents") or {}
         inherited = {k: v for k, v in run.metadata.items() if k not in _ENGINE_METADATA}
         run.user = {**inherited, **run.user}
         config = yield from _round(run, updates, saved, latest)
         wanted = config["configurable"]["checkpoint_id"]
         latest = latest or updates[0].as_node == COPY
-    return config
+    return with_parents(config, run.metadata)
 
 
 def _pair(values: Any, as_node: str, task_id: str | None = None) -> StateUpdate:
@@ -98,6 +100,7 @@ def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -
         task = Task(
             run.program.nodes[node], (INTERRUPT, index), (INTERRUPT,), update.values, run.step
         )
+        task.within = run.ns
         task.writes = _writes_as(run, task, update.values)
         tasks.append(task)
     if saved is not None and latest:

@@ -20,23 +20,38 @@ class Entry:
 
     ``resuming``: go on from the checkpoint instead of taking new input. ``replaying``: finished
     tasks of the first superstep run again. ``forking``: a fork checkpoint is saved first.
-    ``dropped``: kinds of pending write that are forgotten.
+    ``travelling``: nested graphs begin from what they had then. ``dropped``: kinds of pending
+    write that are forgotten.
     """
 
     resuming: bool
     replaying: bool
     forking: bool
+    travelling: bool
     dropped: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How the checkpoint to start from was found.
+
+    ``addressed``: by its id, or as that of a time travel; ``newest``: it is the newest one.
+    ``told``: the graph is nested in one that goes on, so it goes on too.
+    """
+
+    addressed: bool = False
+    newest: bool = True
+    told: bool = False
+
+
 def entry_of(
-    value: Any, addressed: bool, newest: bool, has_state: bool, source: str, *, wanted: Any = START
+    value: Any, found: Found, has_state: bool, source: str, *, wanted: Any = START
 ) -> Entry:
     """The entry for an input, and for what the loaded checkpoint is; ``wanted`` takes the input.
 
-    >>> entry_of(None, True, False, True, "loop").forking
+    >>> entry_of(None, Found(addressed=True, newest=False), True, "loop").forking
     True
-    >>> entry_of({"x": 1}, False, True, True, "loop").resuming
+    >>> entry_of({"x": 1}, Found(), True, "loop").resuming
     False
 
     Raises:
@@ -44,7 +59,8 @@ def entry_of(
     """
     command = isinstance(value, Command)
     answering = command and value.answers
-    resuming = has_state and (value is None or command)
+    addressed, newest = found.addressed, found.newest
+    resuming = has_state and (found.told or value is None or command)
     if not resuming and value is None:
         raise EmptyInputError(
             f"Received no input for {wanted}\nPass an input, or the config of a thread that has "
@@ -56,7 +72,7 @@ def entry_of(
     dropped = {RESUME} if travelling else set()
     if forking:
         dropped.add(INTERRUPT)
-    return Entry(resuming, replaying, forking, frozenset(dropped))
+    return Entry(resuming, replaying, forking, travelling and resuming, frozenset(dropped))
 
 
 def answers_of(resume: Any, pending: list[PendingWrite], has_next: bool) -> dict[str, Any] | None:

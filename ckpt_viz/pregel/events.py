@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ckpt_viz.pregel.settings import PLACED
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import Interrupt
 
@@ -60,7 +61,8 @@ def task_started(task: Task, metadata: dict[str, Any] | None) -> dict[str, Any]:
         "input": task.input,
         "triggers": task.triggers,
     }
-    merged = {**(metadata or {}), **(task.node.metadata or {})}
+    merged = {k: v for k, v in (metadata or {}).items() if k not in PLACED}
+    merged |= task.node.metadata or {}
     if merged:
         payload["metadata"] = merged
     return payload
@@ -78,17 +80,26 @@ def task_ended(task: Task, keys: Keys) -> dict[str, Any]:
     }
 
 
-def known_task(task: Task, keys: Keys) -> dict[str, Any]:
+def inner_state(task: Task, thread: Any) -> dict[str, Any] | None:
+    """The config of the state of the graph that runs in a task; None where none does."""
+    if not task.node.graphs:
+        return None
+    found = {"checkpoint_ns": task.ns}
+    return {"configurable": found if thread is None else {"thread_id": str(thread), **found}}
+
+
+def known_task(task: Task, keys: Keys, thread: Any) -> dict[str, Any]:
     """A task of a checkpoint event, with what pending writes tell of it."""
+    state = inner_state(task, thread)
     if task.error is not None:
-        return {"id": task.id, "name": task.name, "error": str(task.error), "state": None}
+        return {"id": task.id, "name": task.name, "error": str(task.error), "state": state}
     payload: dict[str, Any] = {"id": task.id, "name": task.name}
     if task.outcome == "done":
         shown = result_of(task.writes, keys)
         if shown:
             payload["result"] = shown
     payload["interrupts"] = tuple(interrupt_dict(i) for i in task.interrupts)
-    payload["state"] = None
+    payload["state"] = state
     return payload
 
 

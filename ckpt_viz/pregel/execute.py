@@ -9,12 +9,13 @@ from typing import Any
 
 from ckpt_viz.channels import MISSING
 from ckpt_viz.constants import ROOT
-from ckpt_viz.errors import GraphInterrupt, NodeCancelledError
+from ckpt_viz.errors import GraphInterrupt, NodeCancelledError, ParentCommand
 from ckpt_viz.pregel.langchain import enter
 from ckpt_viz.pregel.retry import attempts
 from ckpt_viz.pregel.run import Run
 from ckpt_viz.pregel.scope import TaskScope
 from ckpt_viz.pregel.task import Task
+from ckpt_viz.types import Command
 
 
 def fresh_read(run: Run, task: Task, writes: list[tuple[str, Any]]) -> Any:
@@ -36,6 +37,18 @@ def fresh_read(run: Run, task: Task, writes: list[tuple[str, Any]]) -> Any:
     return state if node.schema is None else node.schema(state)
 
 
+def received(sent: ParentCommand) -> Command[Any]:
+    """A Command that a graph below sent up is as this task's own answer.
+
+    Raises:
+        ParentCommand: it was raised by hand in this very graph, and goes to the one above.
+    """
+    command: Command[Any] = sent.args[0]
+    if command.graph is not None:
+        raise ParentCommand(command.without_graph()) from None
+    return command
+
+
 def _call(run: Run, task: Task, own: TaskScope | None = None) -> None:
     node = task.node
     if node.is_async:
@@ -54,12 +67,15 @@ def _call(run: Run, task: Task, own: TaskScope | None = None) -> None:
 
 def _body(run: Run, own: TaskScope) -> None:
     task, node = own.task, own.task.node
-    if run.remote is not None and node.travels:
-        output = run.remote.call(own)
-    elif node.wants:
-        output = node.call(task.input, **own.arguments(node.wants))
-    else:
-        output = node.call(task.input)
+    try:
+        if run.remote is not None and node.travels:
+            output = run.remote.call(own)
+        elif node.wants:
+            output = node.call(task.input, **own.arguments(node.wants))
+        else:
+            output = node.call(task.input)
+    except ParentCommand as sent:
+        output = received(sent)
     own.output = output
     task.writes = writes = node.write(output)
     if node.route is not None:

@@ -38,6 +38,7 @@ class Live:
         "channels",
         "id",
         "max_version",
+        "ns",
         "program",
         "seen",
         "stop",
@@ -46,7 +47,8 @@ class Live:
         "volatile",
     )
 
-    def __init__(self, program: Program, checkpoint: dict[str, Any] | None) -> None:
+    def __init__(self, program: Program, checkpoint: dict[str, Any] | None, ns: str = "") -> None:
+        self.ns = ns
         saved = checkpoint["channel_values"] if checkpoint else {}
         self.program = program
         self.stop = 0  # the superstep that the recursion limit bars
@@ -107,7 +109,7 @@ class Live:
         twin.max_version = self.max_version
         twin.changed = dict(self.changed)
         twin.updated = None if self.updated is None else set(self.updated)
-        twin.id = self.id
+        twin.id, twin.ns = self.id, self.ns
         twin.volatile = set(self.volatile)
         return twin
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ckpt_viz.constants import INTERRUPT, RETURN
-from ckpt_viz.errors import GraphDrained, GraphRecursionError
+from ckpt_viz.errors import GraphDrained, GraphInterrupt, GraphRecursionError
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.begin import begin_steps
@@ -37,7 +37,9 @@ def _run_steps(run: Run, value: Any) -> Script:
         yield from take_steps(run, run.settings.queue)
     replaying = yield from begin_steps(run, value)
     try:
-        yield from _loop(run, replaying)
+        stopped = yield from _loop(run, replaying)
+        if stopped and run.nest.above is not None:
+            raise GraphInterrupt(run.interrupts)
     except GeneratorExit:
         raise  # left early: the driver stores what is finished
     except BaseException:
@@ -45,25 +47,27 @@ def _run_steps(run: Run, value: Any) -> Script:
         raise
     if not run.interrupts and not run.program.momentary:
         run.output = run.read()
-    yield from run.flush()
+    yield from run.finish()
 
 
 def _loop(run: Run, replaying: bool) -> Script:
+    """The supersteps. True if a question or a break point stopped them."""
     settings, live = run.settings, run.live
     tasks = yield from _plan(run, replaying)
     while not run.stopping:
         if run.step > run.stop or (tasks and run.control.drain_reason is not None):
             raise _barred(run)
         if not tasks:
-            return
+            return False
         if settings.before and should_interrupt(run, settings.before, tasks):
             yield from _show_break(run)
-            return
+            return True
         if run.announces or (run.updates and run.pending):
             yield from _show_started(run, tasks)
         if not (yield from _execute(run, tasks)):
             yield from _stop_waiting(run, tasks)
-            return
+            return True
+        run.going_on = False
         ran = [*tasks, *run.children] if run.children else tasks
         updated = apply_writes(live, ran, run.next_version)
         step, run.children = run.step, []
@@ -72,13 +76,14 @@ def _loop(run: Run, replaying: bool) -> Script:
         tasks = prepare_next_tasks(live, run.step)
         if run.listened:
             if not tasks:
-                yield from run.flush()
+                yield from run.finish()
             yield from _show_step(run, step, updated)
         if run.checkpoints and run.saver is not None:
             yield from run.show_checkpoint(tasks)
         if settings.after and should_interrupt(run, settings.after, ran):
             yield from _show_break(run)
-            return
+            return True
+    return False
 
 
 def _barred(run: Run) -> Exception:
@@ -106,7 +111,11 @@ def _plan(run: Run, replaying: bool) -> Script:
     if run.pending and not replaying:
         hand_back(tasks, run.pending)
     if run.checkpoints and run.saver is not None:
-        yield from run.show_checkpoint(tasks)
+        shown = tasks
+        if run.pending and replaying:  # what runs again is shown with what came of it before
+            shown = prepare_next_tasks(run.live, run.step)
+            hand_back(shown, run.pending)
+        yield from run.show_checkpoint(shown)
     if run.pending and not replaying:
         tasks += resume_handlers(run.live, tasks, run.pending)
     return tasks
@@ -130,7 +139,7 @@ def should_interrupt(run: Run, points: Sequence[str] | str, tasks: Sequence[Task
 
 
 def _show_break(run: Run) -> Script:
-    if run.updates:
+    if run.updates and run.nest.above is None:
         yield run.show("updates", {INTERRUPT: ()})
 
 
@@ -272,9 +281,13 @@ def _stop_waiting(run: Run, tasks: Sequence[Task]) -> Script:
     run.interrupts = [i for t in tasks if t.outcome == "interrupt" for i in t.interrupts]
     done: list[Task] = [t for t in tasks if t.outcome != "interrupt" and t.writes]
     run.output = run.read()
+    if run.nest.above is not None:
+        return
     if done:
         view = run.live.fork()
         updated = apply_writes(view, done, run.next_version)
         run.output = view.read(run.keys)
         if run.values and not updated.isdisjoint(_output_keys(run)):
             yield run.show("values", run.output)
+    if not run.interrupts:  # a break point inside a nested graph
+        yield from _show_break(run)

@@ -9,15 +9,17 @@ from functools import partial
 from typing import Any, Self
 
 from ckpt_viz.channels import BaseChannel
+from ckpt_viz.constants import TASK
 from ckpt_viz.debug import switch
 from ckpt_viz.pregel.begin import shown_keys
 from ckpt_viz.pregel.cached import namespace_of
 from ckpt_viz.pregel.drivers import drive, finish
 from ckpt_viz.pregel.edit import update_steps
 from ckpt_viz.pregel.history import history_steps, state_steps
-from ckpt_viz.pregel.langchain import carried, trace_of
+from ckpt_viz.pregel.langchain import trace_of
 from ckpt_viz.pregel.lease import release
 from ckpt_viz.pregel.loop import run_steps
+from ckpt_viz.pregel.nesting import Nest, call_config, nest_in, recast, root_nest
 from ckpt_viz.pregel.nodes import NodeBuilder, add_policies, check_program, program_of
 from ckpt_viz.pregel.program import Node
 from ckpt_viz.pregel.requests import History
@@ -26,15 +28,18 @@ from ckpt_viz.pregel.run import Run
 from ckpt_viz.pregel.runnable import Composable, join_runnables
 from ckpt_viz.pregel.settings import (
     Defaults,
+    Settings,
     merge_config,
-    place,
     settings_of,
     thread_of,
 )
 from ckpt_viz.pregel.streams import result_of_run
+from ckpt_viz.pregel.subgraphs import subgraphs_of
 from ckpt_viz.pregel.watch import watched
 from ckpt_viz.pregel.workers import Workers
 from ckpt_viz.types import StateSnapshot, StateUpdate
+
+EDIT = "update state"
 
 
 class Pregel(Composable):
@@ -176,6 +181,28 @@ class Pregel(Composable):
         modes = self.stream_mode if modes is None else modes
         if self.debug:
             options = {**options, "debug": True}
+        config = call_config(self.config, config)
+        above = config["configurable"].get(TASK)
+        nest = root_nest(config) if above is None else nest_in(above, self.checkpointer)
+        settings = self._settings(config, modes, options, above)
+        if above is None:
+            saver = self._saver(config)
+        else:
+            saver = None if self.checkpointer is False else above.run.saver
+        program = watched(self.program) if self.debug or switch.active else self.program
+        run = Run(program, saver, self._store(above), settings, nest)
+        run.trace = trace_of(run, self.name)
+        executor = settings.config.get("executor", self.executor)
+        if executor is not None:
+            run.remote = _remote().Remote(run, executor)
+        run.cache = self.cache or (above.run.cache if above is not None else None)
+        run.announces = run.announces or run.cache is not None
+        if self.step_timeout is not None:
+            run.step_timeout = self.step_timeout
+            run.beside = True
+        return run
+
+    def _settings(self, config: Any, modes: Any, options: dict[str, Any], above: Any) -> Settings:
         defaults = Defaults(
             self.interrupt_before_nodes,
             self.interrupt_after_nodes,
@@ -183,23 +210,26 @@ class Pregel(Composable):
             self.program.output_channels,
             frozenset(self.channels),
         )
-        settings = settings_of(
-            merge_config(carried(), self.config, config), modes, options, defaults
-        )
-        saver = settings.config["configurable"].get("__pregel_checkpointer", self.checkpointer)
-        program = watched(self.program) if self.debug or switch.active else self.program
-        run = Run(program, saver, self.store, settings)
-        run.trace = trace_of(run, self.name)
-        executor = settings.config.get("executor", self.executor)
-        if executor is not None:
-            run.remote = _remote().Remote(run, executor)
-        if self.cache is not None:
-            run.cache = self.cache
-            run.announces = True
-        if self.step_timeout is not None:
-            run.step_timeout = self.step_timeout
-            run.beside = True
-        return run
+        if above is not None:
+            around = above.run.settings
+            for name in ("durability", "context", "control"):
+                if options.get(name) is None:
+                    options[name] = getattr(around, name)
+        return settings_of(config, modes, options, defaults)
+
+    def _saver(self, config: Mapping[str, Any]) -> Any:
+        """The saver of a root run.
+
+        Raises:
+            RuntimeError: the graph was compiled to use that of the graph it is nested in.
+        """
+        saver = config["configurable"].get("__pregel_checkpointer", self.checkpointer)
+        if saver is True:
+            raise RuntimeError("checkpointer=True cannot be used for root graphs.")
+        return saver or None
+
+    def _store(self, above: Any) -> Any:
+        return self.store if above is None or above.store is None else above.store
 
     def _begin(self, run: Run) -> None:
         thread = run.settings.config["configurable"].get("thread_id")
@@ -372,38 +402,75 @@ class Pregel(Composable):
     # reading -----------------------------------------------------------------------------------
 
     def _reader(self, config: Any, doing: str) -> Run:
-        run = self._run(config, (), {"durability": "sync"})
-        if run.saver is None:
+        """A run that reads or edits: of this graph, or of the one inside that the config names.
+
+        Raises:
+            ValueError: no saver, no thread, or no graph at the config's namespace.
+        """
+        config = call_config(self.config, config)
+        where = config["configurable"]
+        inside, ns = where.get(TASK), where.get("checkpoint_ns") or ""
+        saver = self._saver(config) if inside is None else inside.run.saver
+        if saver is None:
             raise ValueError(
                 f"No checkpointer set: cannot {doing}. "
                 "Compile with compile(checkpointer=InMemorySaver())."
             )
-        thread_of(run.settings.config, doing)
-        return run
+        thread_of(config, doing)
+        graph = self if inside is not None or not ns else self._inner(ns, doing)
+        settings = graph._settings(config, (), {"durability": "sync"}, None)
+        return Run(graph.program, saver, self.store, settings, Nest(ns))
 
-    def _state(self, config: Any) -> tuple[Run, Any]:
+    def _inner(self, ns: str, doing: str) -> Any:
+        """The graph at a namespace. One that is not seen to be there is read as if it were this."""
+        path = recast(ns)
+        for _, graph in self.get_subgraphs(namespace=path, recurse=True):
+            return graph
+        if doing == EDIT:
+            known = sorted(name for name, _ in self.get_subgraphs(recurse=True))
+            raise ValueError(f"Subgraph {path} not found: {self.name} has {known or 'none'}.")
+        return self
+
+    def get_subgraphs(
+        self, *, namespace: str | None = None, recurse: bool = False
+    ) -> Iterator[tuple[str, Any]]:
+        """The graphs inside this one, each by its path (``node`` or ``node|node``).
+
+        ``namespace`` leaves the one at a path; ``recurse`` adds those inside of them.
+        """
+        return subgraphs_of(self.nodes, namespace, recurse)
+
+    async def aget_subgraphs(
+        self, *, namespace: str | None = None, recurse: bool = False
+    ) -> AsyncIterator[tuple[str, Any]]:
+        """Like `get_subgraphs`, awaiting."""
+        for found in self.get_subgraphs(namespace=namespace, recurse=recurse):
+            yield found
+
+    def _state(self, config: Any, deep: bool) -> tuple[Run, Any]:
         run = self._reader(config, "read state")
         wanted = run.settings.config["configurable"].get("checkpoint_id")
-        return run, state_steps(self.program, place(run.settings.config, wanted))
+        return run, state_steps(run.program, run.where(wanted), deep=deep)
 
     def get_state(self, config: Any, *, subgraphs: bool = False) -> StateSnapshot:
         """The state at the config's checkpoint, or at the thread's newest one.
 
-        An unknown thread or checkpoint gives an empty snapshot.
+        A ``checkpoint_ns`` in the config addresses a graph inside this one. ``subgraphs``: tasks
+        hold the snapshots of their graphs. An unknown thread or checkpoint gives an empty one.
         """
-        found: StateSnapshot = finish(*self._state(config))
+        found: StateSnapshot = finish(*self._state(config, subgraphs))
         return found._replace(config=config) if found.created_at is None else found
 
     async def aget_state(self, config: Any, *, subgraphs: bool = False) -> StateSnapshot:
         """Like `get_state`, awaiting."""
-        found: StateSnapshot = await _async().afinish(*self._state(config))
+        found: StateSnapshot = await _async().afinish(*self._state(config, subgraphs))
         return found._replace(config=config) if found.created_at is None else found
 
     def _history(self, config: Any, filter: Any, before: Any, limit: int | None) -> tuple[Run, Any]:
         run = self._reader(config, "read history")
         wanted = run.settings.config["configurable"].get("checkpoint_id")
-        request = History(place(run.settings.config, wanted), filter, before, limit)
-        return run, history_steps(self.program, request)
+        request = History(run.where(wanted), filter, before, limit)
+        return run, history_steps(run.program, request)
 
     def get_state_history(
         self,
@@ -434,7 +501,7 @@ class Pregel(Composable):
     # editing -----------------------------------------------------------------------------------
 
     def _update(self, config: Any, rounds: Sequence[Sequence[StateUpdate]]) -> tuple[Run, Any]:
-        run = self._reader(config, "update state")
+        run = self._reader(config, EDIT)
         if not rounds:
             raise ValueError("No supersteps provided")
         if not all(rounds):

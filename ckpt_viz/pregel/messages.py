@@ -29,7 +29,7 @@ class MessageHandler(BaseCallbackHandler):
 
     def __init__(self, run: Any) -> None:
         self.run = run
-        self.home: tuple[str, ...] = ()
+        self.home: tuple[str, ...] = run.names
         self.calls: dict[UUID, Said] = {}
         self.seen: set[str] = set()
 

@@ -10,6 +10,7 @@ from ckpt_viz.channels import BaseChannel, UntrackedValue
 from ckpt_viz.constants import PULL, ROOT
 from ckpt_viz.managed.base import ManagedValueSpec
 from ckpt_viz.pregel.streams import Mapper
+from ckpt_viz.pregel.subgraphs import graphs_of
 from ckpt_viz.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
 Write = tuple[str, Any]
@@ -23,9 +24,9 @@ class Node:
     ``write(output)`` gives the writes of an output; ``route(read)`` those of the routers after it,
     where ``read()`` is a fresh view of the state with the node's own writes applied. A ``single``
     node gets the bare value of the one channel that it reads, and waits while that is empty.
-    ``calls`` tells that its code is known to call tasks. ``retry``, ``timeout`` and ``cache`` are
-    its policies, ``handler`` the node that takes over when it fails; ``managed`` are the keys of
-    its input that the run computes.
+    ``calls`` tells that its code is known to call tasks, ``acall`` is awaited instead of ``call``.
+    ``retry``, ``timeout`` and ``cache`` are its policies, ``handler`` the node that takes over when
+    it fails; ``managed`` are the keys of its input that the run computes.
     """
 
     name: str
@@ -49,24 +50,33 @@ class Node:
     cache: CachePolicy[Any] | None = None
     handler: str | None = None
     managed: tuple[tuple[str, ManagedValueSpec], ...] = ()
+    acall: Callable[..., Any] | None = None
     consumable: tuple[str, ...] = ()
     id_parts: tuple[bytes, bytes] = field(init=False)
     path_text: str = field(init=False)
     awaited: bool = field(init=False)
     guarded: bool = field(init=False)
+    _graphs: tuple[Any, ...] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         tail = f"{self.name}{PULL}{''.join(sorted(self.triggers))}"
         self.id_parts = self.name.encode(), tail.encode()
         self.path_text = f"~{PULL}, {self.name}"
-        self.awaited = self.is_async or self.hidden or self.async_router
+        self.awaited = bool(self.is_async or self.hidden or self.async_router or self.acall)
         self.guarded = bool(self.retry) or self.timeout is not None
         self.single = self.single or self.hidden or self.reads == (ROOT,)
 
     @property
     def travels(self) -> bool:
         """Whether an executor may run its body: not where the body calls back into the run."""
-        return not (self.hidden or self.calls)
+        return not (self.hidden or self.calls or self.graphs)
+
+    @property
+    def graphs(self) -> tuple[Any, ...]:
+        """The compiled graphs that the node is, or that its function names."""
+        if self._graphs is None:
+            self._graphs = tuple(graphs_of(self.func))
+        return self._graphs
 
 
 @dataclass(slots=True, eq=False)

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from ckpt_viz.constants import RESUME
+from ckpt_viz.constants import RESUME, TASK
 from ckpt_viz.envelope import seal, unseal
 from ckpt_viz.errors import GraphBubbleUp, GraphInterrupt, SerializationError
 from ckpt_viz.ids import interrupt_id
@@ -143,6 +143,14 @@ def _sealed(reply: Reply) -> bytes:
         return seal(Reply(error=error, trace=reply.trace))
 
 
+def _sent(config: dict[str, Any]) -> dict[str, Any]:
+    """What of a task's config travels: nothing that leads back into the run."""
+    found = {k: v for k, v in config.items() if k in _SENT}
+    where = config["configurable"]
+    found["configurable"] = {k: v for k, v in where.items() if k not in (TASK, "checkpoint_map")}
+    return found
+
+
 class Remote:
     """One run's way to its executor."""
 
@@ -166,18 +174,18 @@ class Remote:
         run, task, node = self.run, own.task, own.task.node
         answers, runtime = run.answers, own.runtime
         asks = task.id in open_interrupts(run.pending)
-        single = [answers.single.pop()] if answers.single and asks else []
+        single = answers.take_single() if asks else []
         call = Call(
             node.call,
             task.input,
             node.wants,
-            {k: v for k, v in own.config.items() if k in _SENT},
+            _sent(own.config),
             runtime.context,
             runtime.previous,
             runtime.execution_info,
             getattr(task, "failure", None),
             task.resumes,
-            answers.by_id,
+            answers.every(),
             single,
         )
         try:
@@ -200,7 +208,8 @@ class Remote:
             task.special = [(RESUME, list(reply.resumes))]
         run.answers.single += reply.single
         for answered in range(len(reply.resumes)):
-            run.answers.by_id.pop(interrupt_id(task.ns, answered), None)
+            id_ = interrupt_id(task.ns, answered)
+            run.answers.answers(id_).pop(id_, None)
         if reply.drain is not None:
             run.control.request_drain(reply.drain)
         if reply.error is None:

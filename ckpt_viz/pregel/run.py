@@ -6,24 +6,36 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 from ckpt_viz.checkpoint.base import Extending
-from ckpt_viz.constants import ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RETURN, TAG_HIDDEN, TASKS
+from ckpt_viz.constants import (
+    ERROR,
+    ERROR_SOURCE,
+    INTERRUPT,
+    NO_WRITES,
+    NS_SEP,
+    RETURN,
+    TAG_HIDDEN,
+    TASKS,
+)
 from ckpt_viz.errors import GraphBubbleUp
 from ckpt_viz.ids import stamp
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import NextVersion
 from ckpt_viz.pregel.langchain import Trace
 from ckpt_viz.pregel.live import Live
+from ckpt_viz.pregel.nesting import ALONE, Nest
 from ckpt_viz.pregel.pending import PendingWrite
 from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.requests import Emit, Save, SaveWrites
 from ckpt_viz.pregel.scope import Answers
-from ckpt_viz.pregel.settings import Settings, place, user_metadata
+from ckpt_viz.pregel.settings import Settings, place, user_metadata, with_parents
 from ckpt_viz.pregel.streams import SILENT, Mapper, mapped
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.runtime import RunControl
 from ckpt_viz.types import Send, scope
 
 Script = Generator[Any, Any, Any]
+_PLACE = ("checkpoint_id", "checkpoint_ns", "checkpoint_map")
+_NOT_HERE = Emit(SILENT)
 _NOTHING = [(NO_WRITES, None)]
 
 
@@ -71,7 +83,9 @@ class Run:
         "deferred",
         "deferring",
         "driver",
+        "going_on",
         "guarded",
+        "heard",
         "here",
         "identified",
         "interrupts",
@@ -82,15 +96,20 @@ class Run:
         "listened",
         "live",
         "metadata",
+        "names",
+        "nest",
         "next_version",
+        "ns",
         "output",
         "owner",
         "parent",
+        "parents",
         "partial",
         "pending",
         "post",
         "program",
         "remote",
+        "replay",
         "saver",
         "settings",
         "step",
@@ -107,7 +126,9 @@ class Run:
         "within",
     )
 
-    def __init__(self, program: Program, saver: Any, store: Any, settings: Settings) -> None:
+    def __init__(
+        self, program: Program, saver: Any, store: Any, settings: Settings, nest: Nest = ALONE
+    ) -> None:
         self.program = program
         self.control = settings.control or RunControl()
         self.cache: Any = None
@@ -118,11 +139,17 @@ class Run:
         self.saver = saver
         self.store = store
         self.settings = settings
-        self.live = Live(program, None)
+        self.nest = nest
+        self.ns = nest.ns
+        self.names = tuple(nest.ns.split(NS_SEP)) if nest.ns else ()
+        self.parents = nest.parents
+        self.replay = nest.replay
+        self.going_on = False
+        self.live = Live(program, None, nest.ns)
         self.metadata: dict[str, Any] = {}
         self.user = user_metadata(settings.config)
         self.pending: list[PendingWrite] = []
-        self.answers = Answers()
+        self.answers = Answers(nest.above.run.answers if nest.above is not None else None)
         self.parent: str | None = None
         self.base: str | None = None
         self.step = -1
@@ -137,15 +164,17 @@ class Run:
         self.trace: Trace | None = None
         self.driver: Any = None
         self.children: list[Task] = []
-        self._listen(program, settings)
-        self.identified = saver is not None or self.tasks or self.checkpoints
+        self._listen(program)
         self.partial = bool(getattr(saver, "partial_values", False))
         self.deferring = settings.durability == "exit"
         self.time = ""
         self.alone: Task | None = None
         self.address: dict[str, Any] = {}
         if saver is not None and "thread_id" in settings.config["configurable"]:
-            self.address = {**place(settings.config, None)["configurable"], "checkpoint_ns": ""}
+            self.address = {
+                **place(settings.config, None)["configurable"],
+                "checkpoint_ns": nest.ns,
+            }
         self.here = self.where(None)
         self._claim(saver, settings.config["configurable"])
         self.next_version: NextVersion = (
@@ -164,9 +193,10 @@ class Run:
             self.addressed = "checkpoint_id" in where
             self.guarded = not self.addressed and getattr(saver, "compares_heads", False)
 
-    def _listen(self, program: Program, settings: Settings) -> None:
-        """Note what the caller listens to."""
-        modes = settings.modes
+    def _listen(self, program: Program) -> None:
+        """Work out what has to be told, to this run's caller and to those above."""
+        settings, outlets = self.settings, self.nest.outlets
+        self.heard = modes = settings.modes.union(*(o.settings.modes for o in outlets))
         self.values = "values" in modes
         hidden = TAG_HIDDEN in (settings.config.get("tags") or ())
         self.updates = "updates" in modes and not hidden
@@ -174,15 +204,18 @@ class Run:
         self.checkpoints = "checkpoints" in modes or "debug" in modes
         self.listened = bool(modes) or program.momentary
         self.announces = self.tasks
-        self.beside = "custom" in modes or "messages" in modes
+        own = settings.modes
+        deep = settings.form.subgraphs and bool(own)
+        self.beside = "custom" in own or "messages" in own or deep
         typed = settings.form.typed
         self.coerce_output: Mapper = program.coerce_output if typed else None
         self.coerce_state: Mapper = program.coerce_state if typed else None
+        self.identified = self.saver is not None or self.tasks or self.checkpoints or bool(outlets)
 
     def open(self, saved: Any) -> None:
         """Take up a loaded checkpoint tuple, or the virtual empty one."""
         if saved is not None:
-            self.live = Live(self.program, saved.checkpoint)
+            self.live = Live(self.program, saved.checkpoint, self.ns)
             self.pending = list(saved.pending_writes or ())
             self.metadata = saved.metadata
             self.step = saved.metadata.get("step", -2) + 1
@@ -200,45 +233,69 @@ class Run:
 
     def writer(self, chunk: Any) -> None:
         """Put a chunk into the custom stream, if somebody listens."""
-        if "custom" in self.settings.modes:
-            self.tell((), "custom", chunk)
+        if "custom" in self.heard:
+            self.custom(self.names, chunk)
 
-    def tell(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
+    def custom(self, ns: tuple[str, ...], chunk: Any) -> None:
+        """Put a chunk into the custom stream as that of the graph at a namespace."""
+        for run in (*self.nest.outlets, self):
+            if "custom" in run.settings.modes:
+                run.tell(ns, "custom", chunk)
+
+    def below(self) -> dict[str, Any]:
+        """The checkpoint ids that a graph called in this run is under, by namespace."""
+        return {**self.parents, self.ns: self.live.id}
+
+    def tell(
+        self, ns: tuple[str, ...], mode: str, payload: Any, interrupts: Sequence[Any] = ()
+    ) -> None:
         """Hand a chunk to the caller now, from within a task."""
-        chunk = self.settings.form.chunk(ns, mode, payload)
+        chunk = self.settings.form.chunk(ns, mode, payload, interrupts)
         if self.post is not None and chunk is not SILENT:
             self.post(chunk)
 
+    def _tell_above(self, mode: str, payload: Any, interrupts: Sequence[Any] = ()) -> None:
+        """Hand a chunk to the runs above that stream what happens in here."""
+        for outlet in self.nest.outlets:
+            if mode in outlet.settings.modes:
+                outlet.tell(self.names, mode, payload, interrupts)
+
     def show(self, mode: str, payload: Any, interrupts: Sequence[Any] = ()) -> Emit:
-        """The request that hands a chunk to the caller."""
+        """The request that hands a chunk to the caller; those above get it now."""
         if mode == "values":
             payload = mapped(payload, self.coerce_output)
-        return Emit(self.settings.form.chunk((), mode, payload, interrupts))
+        if self.nest.outlets:
+            self._tell_above(mode, payload, interrupts)
+            if mode not in self.settings.modes:
+                return _NOT_HERE
+        return Emit(self.settings.form.chunk(self.names, mode, payload, interrupts))
 
     def show_both(self, mode: str, kind: str, step: int, payload: Any) -> Script:
         """A task or checkpoint event, in its own mode and in the debug mode."""
-        if mode in self.settings.modes:
+        if mode in self.heard:
             yield self.show(mode, payload)
-        if "debug" in self.settings.modes:
+        if "debug" in self.heard:
             yield self.show("debug", events.debug_event(kind, step, payload))
 
     def show_checkpoint(self, tasks: list[Task]) -> Script:
         """The event of the current checkpoint, with its tasks."""
-        config = self.settings.config
-        base = {k: v for k, v in config["configurable"].items() if k != "checkpoint_id"}
-        base = {"checkpoint_ns": "", **base}
+        given = self.settings.config["configurable"]
+        base = {k: v for k, v in given.items() if k not in _PLACE and not k.startswith("__pregel_")}
+        base["checkpoint_ns"] = self.ns
 
-        def at(id_: str | None) -> dict[str, Any] | None:
-            return {"configurable": {**base, "checkpoint_id": id_}} if id_ else None
+        def at(id_: str | None, **more: Any) -> Any:
+            found = {"configurable": {**base, **more, "checkpoint_id": id_}} if id_ else None
+            return with_parents(found, self.metadata)
 
+        thread, ids = given.get("thread_id"), given.get("checkpoint_map")
         values = self.live.read(self.program.stream_channels)
         payload = {
-            "config": at(self.live.id),
+            "config": at(self.live.id, **({"checkpoint_map": ids} if ids else {})),
             "parent_config": at(self.parent),
             "values": mapped(values, self.coerce_state) if values else values,
             "metadata": {k: v for k, v in self.metadata.items() if k not in self.user},
             "next": [t.name for t in tasks],
-            "tasks": [events.known_task(t, self.program.stream_channels) for t in tasks],
+            "tasks": [events.known_task(t, self.program.stream_channels, thread) for t in tasks],
         }
         yield from self.show_both("checkpoints", "checkpoint", self.metadata["step"], payload)
 
@@ -254,7 +311,7 @@ class Run:
     def save(self, source: str) -> Save | None:
         """Make the live state the next checkpoint and count the step; the request to store it."""
         live, step = self.live, self.step
-        self.metadata = {"source": source, "step": step, "parents": {}, **self.user}
+        self.metadata = {"source": source, "step": step, "parents": self.parents, **self.user}
         self.pending = []
         self.answers.single = []  # an answer that nobody took dies with its checkpoint
         self.step = step + 1
@@ -312,13 +369,19 @@ class Run:
             yield request
         self.kept = []
 
+    def finish(self) -> Script:
+        """`flush` at a good end; a graph nested for this one call then keeps nothing."""
+        if self.nest.lasting:
+            yield from self.flush()
+
     def ended(self, task: Task) -> SaveWrites | None:
         """The request that stores what an ended task left, if there is anything to store."""
         writes: Sequence[Any] = ()
         if task.outcome == "done":
             writes = task.writes or _NOTHING
         elif task.outcome == "interrupt":
-            task.special.append((INTERRUPT, list(task.interrupts)))
+            if task.interrupts:  # none: a break point inside a nested graph
+                task.special.append((INTERRUPT, list(task.interrupts)))
         elif not is_signal(task):
             task.special.append((ERROR, told(task.error)))
             if task.outcome == "handled":
@@ -355,6 +418,8 @@ class Run:
         if task.outcome == "done" and self.updates:
             yield self.show("updates", {task.name: events.shown_writes(task.writes, keys)})
         elif task.outcome == "interrupt":
+            if not task.interrupts:
+                return
             yield from self._show_interrupt(task)
         if self.tasks:
             told = self.program.stream_channels if task.caller is None else RETURN

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any, Protocol
 
 from ckpt_viz.channels import MISSING
-from ckpt_viz.constants import NS_SEP, PREVIOUS, RESUME, TAG_HIDDEN
+from ckpt_viz.constants import NS_SEP, PREVIOUS, RESUME, TAG_HIDDEN, TASK
 from ckpt_viz.errors import GraphInterrupt
 from ckpt_viz.ids import checkpoint_id, interrupt_id
 from ckpt_viz.pregel.live import Live
@@ -18,13 +19,39 @@ from ckpt_viz.types import Interrupt, StreamWriter
 
 
 class Answers:
-    """The answers of one run: a single one that exactly one question may take, and a map by id."""
+    """The answers of one run: a single one that exactly one question may take, and a map by id.
 
-    __slots__ = ("by_id", "single")
+    A nested run's questions are also answered from ``above``, the answers of the run around it.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("above", "by_id", "single")
+
+    def __init__(self, above: Answers | None = None) -> None:
+        self.above = above
         self.single: list[Any] = []
         self.by_id: dict[str, Any] = {}
+
+    def take(self, id_: str) -> list[Any]:
+        """The answer to a question, which nobody else gets then; an empty list without one."""
+        found = self.answers(id_)
+        return [found.pop(id_)] if found else self.take_single()
+
+    def answers(self, id_: str) -> dict[str, Any]:
+        """The map that has an answer by this id; an empty one without."""
+        if id_ in self.by_id:
+            return self.by_id
+        return self.above.answers(id_) if self.above is not None else {}
+
+    def every(self) -> dict[str, Any]:
+        """All answers by id."""
+        return {**self.by_id, **(self.above.every() if self.above is not None else {})}
+
+    def take_single(self) -> list[Any]:
+        """The answer without an id, which nobody else gets then; an empty list without one."""
+        try:
+            return [self.single.pop()]
+        except IndexError:  # there is none, or another thread's question took it
+            return self.above.take_single() if self.above is not None else []
 
 
 class Surroundings(Protocol):
@@ -37,17 +64,23 @@ class Surroundings(Protocol):
     settings: Settings
     store: Any
 
+    def below(self) -> dict[str, Any]:
+        """The checkpoint ids of this run and those above it, by namespace."""
+
     def writer(self, chunk: Any) -> None:
         """Put a chunk into the custom stream."""
 
-    def tell(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
-        """Hand a chunk to the caller now."""
+    def custom(self, ns: tuple[str, ...], chunk: Any) -> None:
+        """Put a chunk into the custom stream as that of the graph at a namespace."""
+
+
+_counting = threading.Lock()
 
 
 class TaskScope:
     """What `ckpt_viz.types.scope` holds while a node runs. Everything is made on demand."""
 
-    __slots__ = ("_config", "asked", "output", "run", "task")
+    __slots__ = ("_config", "asked", "graphs", "output", "run", "task")
 
     attempt = 1
     began: float | None = None
@@ -56,9 +89,15 @@ class TaskScope:
     def __init__(self, task: Task, run: Surroundings) -> None:
         self.task = task
         self.run = run
-        self.asked = 0
+        self.asked = self.graphs = 0
         self.output: Any = None
         self._config: dict[str, Any] | None = None
+
+    def count(self) -> int:
+        """How many graphs the task has called before this one."""
+        with _counting:
+            self.graphs += 1
+            return self.graphs - 1
 
     @property
     def store(self) -> Any:
@@ -71,7 +110,7 @@ class TaskScope:
         if self.task.caller is None:
             return self.run.writer
         ns = tuple(self.task.ns.split(NS_SEP))[:-1]
-        return lambda chunk: self.run.tell(ns, "custom", chunk)
+        return lambda chunk: self.run.custom(ns, chunk)
 
     def ask(self, value: Any) -> Any:
         """Answer the task's next question, or stop the task with it."""
@@ -82,15 +121,10 @@ class TaskScope:
             self._note()
             return task.resumes[index]
         id_ = interrupt_id(task.ns, len(task.resumes))
-        if id_ in answers.by_id:
-            task.resumes.append(answers.by_id.pop(id_))
-        elif answers.single:
-            try:
-                task.resumes.append(answers.single.pop())
-            except IndexError:  # another thread's question took it
-                raise GraphInterrupt((Interrupt(value, id_),)) from None
-        else:
+        found = answers.take(id_)
+        if not found:
             raise GraphInterrupt((Interrupt(value, id_),))
+        task.resumes += found
         self._note()
         return task.resumes[index]
 
@@ -104,7 +138,13 @@ class TaskScope:
         if self._config is None:
             task, base = self.task, self.run.settings.config
             found = {k: v for k, v in base.items() if k not in ("run_name", "run_id")}
-            found["configurable"] = {**base["configurable"], "checkpoint_ns": task.ns}
+            found["configurable"] = {
+                **base["configurable"],
+                "checkpoint_map": self.run.below(),
+                "checkpoint_id": None,
+                "checkpoint_ns": task.ns,
+                TASK: self,
+            }
             found["metadata"] = {
                 **named(base),
                 "langgraph_step": task.step,

@@ -31,6 +31,9 @@ _OPTIONS = frozenset(
         "multitask",
     }
 )
+_TOLD = (f"langgraph_{part}" for part in ("step", "node", "triggers", "path", "checkpoint_ns"))
+PLACED = frozenset(("thread_id", "checkpoint_ns", *_TOLD))
+"""What a node's config says of its place, and the graphs that it calls are not told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +202,16 @@ def place(config: Mapping[str, Any], checkpoint_id: str | None) -> dict[str, Any
     if checkpoint_id is not None:
         found["checkpoint_id"] = checkpoint_id
     return {"configurable": found}
+
+
+def with_parents(config: Any, metadata: Mapping[str, Any] | None) -> Any:
+    """A checkpoint's config, which for a nested graph's also names the checkpoints above it."""
+    parents = (metadata or {}).get("parents")
+    if config is None or not parents:
+        return config
+    where = config["configurable"]
+    ids = {**parents, where["checkpoint_ns"]: where["checkpoint_id"]}
+    return {**config, "configurable": {**where, "checkpoint_map": ids}}
 
 
 def user_metadata(config: Mapping[str, Any]) -> dict[str, Any]:

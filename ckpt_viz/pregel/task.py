@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ckpt_viz.constants import PULL
+from ckpt_viz.constants import NS_END, NS_SEP, PULL
 from ckpt_viz.ids import hash_uuid, id_bytes
 from ckpt_viz.pregel.program import Node, Write
 
@@ -35,6 +35,7 @@ class Task:
         "special",
         "step",
         "triggers",
+        "within",
         "writes",
     )
 
@@ -48,6 +49,7 @@ class Task:
         self.input = value
         self.step = step
         self.base: str | None = None
+        self.within = ""  # the namespace of the graph, or of the task that calls this one
         self.writes: list[Write] = []
         self.special: list[Write] = []
         self.resumes: list[Any] = []
@@ -64,6 +66,8 @@ class Task:
         """The same for the same checkpoint, so pending writes find their task again."""
         if self._id is None:
             base = id_bytes(self.base or "")
+            if self.within:
+                base += f"{self.within}{NS_SEP}".encode()
             name, step = self.name, self.step
             if self.path[0] == PULL:
                 head, tail = self.node.id_parts
@@ -73,15 +77,15 @@ class Task:
                 self._id = hash_uuid(base + f"{name}{step}{name}{kind}{index}".encode())
             else:
                 kind, above, index, _ = self.path
-                text = f"{self.caller.ns}|{name}{step}{name}{kind}{path_text(above)}{index}"
+                text = f"{name}{step}{name}{kind}{path_text(above)}{index}"
                 self._id = hash_uuid(base + text.encode())
         return self._id
 
     @property
     def ns(self) -> str:
         """The namespace that a graph run inside this task would use."""
-        own = f"{self.name}:{self.id}"
-        return own if self.caller is None else f"{self.caller.ns}|{own}"
+        own = f"{self.name}{NS_END}{self.id}"
+        return f"{self.within}{NS_SEP}{own}" if self.within else own
 
     @property
     def path_text(self) -> str:

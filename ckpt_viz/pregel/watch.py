@@ -31,6 +31,10 @@ def watched(program: Program) -> Program:
 def _watched(node: Node, known: frozenset[str]) -> Node:
     twin = copy.copy(node)
     twin.call = _InputCall(node, known) if node.hidden else _Call(node, known)
+    if node.acall is not None:
+        awaited = copy.copy(node)
+        awaited.call = node.acall
+        twin.acall = _Call(awaited, known)
     return twin
 
 

@@ -34,6 +34,16 @@ def program(function: Program) -> Program:
     return function
 
 
+NESTED: dict[str, Program] = {}
+
+
+def nested(function: Program) -> Program:
+    """Put a program on the list of those that run in both colours."""
+    assert function.__name__ not in NESTED, "two programs of one name"
+    NESTED[function.__name__] = function
+    return function
+
+
 def says(name: str) -> Callable[[Any], dict[str, Any]]:
     """A node that sets ``foo`` and appends its name."""
     return lambda state: {"foo": name, "bar": [name]}

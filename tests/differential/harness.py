@@ -7,6 +7,7 @@ tail of versions are replaced by labels in order of appearance; tuples equal lis
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import importlib
 import itertools
@@ -85,9 +86,28 @@ class Engine:
 class Recorder:
     """Runs calls and keeps their results, events and errors in order."""
 
-    def __init__(self) -> None:
-        """Start with an empty log."""
+    def __init__(self, colour: str = "sync") -> None:
+        """Start with an empty log. ``colour``: call what is sync, or what is awaited."""
         self.log: list[Any] = []
+        self.colour = colour
+
+    def stream(self, graph: Any, value: Any, config: Any, **options: Any) -> Iterator[Any]:
+        """The events of a run, in either colour."""
+        options = {"stream_mode": MODES, "durability": "sync", **options}
+        if self.colour == "sync":
+            yield from graph.stream(value, config, **options)
+            return
+        loop = asyncio.new_event_loop()
+        chunks = graph.astream(value, config, **options)
+        try:
+            while True:
+                try:
+                    yield loop.run_until_complete(anext(chunks))
+                except StopAsyncIteration:
+                    return
+        finally:
+            loop.run_until_complete(chunks.aclose())
+            loop.close()
 
     def call(self, title: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Log what ``function`` returns or raises, and hand it on (``None`` after an error)."""
@@ -101,21 +121,33 @@ class Recorder:
 
     def run(self, graph: Any, value: Any, config: Any, **options: Any) -> None:
         """Stream in all modes; log the events and how it ended."""
-        options.setdefault("durability", "sync")
-        events: list[Any] = []
-        error: Exception | None = None
-        try:
-            for event in graph.stream(value, config, stream_mode=MODES, **options):
-                events.append(event)
-        except Exception as caught:  # noqa: BLE001 - every error is part of the comparison
-            error = caught
+        events, error = self._events(graph, value, config, options)
         self.log.append(("events", list(in_task_order(events))))
         self.log.append(("ended", error))
+
+    def nested(
+        self, graph: Any, value: Any, config: Any, *, grouped: bool = False, **options: Any
+    ) -> None:
+        """Like `run`, with the events of nested graphs; ``grouped`` where they run side by side."""
+        events, error = self._events(graph, value, config, {"subgraphs": True, **options})
+        self.log.append(("events", by_namespace(events) if grouped else events))
+        self.log.append(("ended", error))
+
+    def _events(self, graph: Any, value: Any, config: Any, options: Any) -> tuple[list[Any], Any]:
+        events: list[Any] = []
+        try:
+            for event in self.stream(graph, value, config, **options):
+                events.append(event)
+        except Exception as caught:  # noqa: BLE001 - every error is part of the comparison
+            return events, caught
+        return events, None
 
     def invoke(self, graph: Any, value: Any, config: Any, **options: Any) -> Any:
         """Log what ``invoke`` gives."""
         options.setdefault("durability", "sync")
-        return self.call("invoke", graph.invoke, value, config, **options)
+        if self.colour == "sync":
+            return self.call("invoke", graph.invoke, value, config, **options)
+        return self.call("invoke", lambda: asyncio.run(graph.ainvoke(value, config, **options)))
 
     def update(self, graph: Any, config: Any, values: Any, **options: Any) -> Any:
         """Log what ``update_state`` gives."""
@@ -126,11 +158,50 @@ class Recorder:
         thread = {"configurable": {"thread_id": config["configurable"]["thread_id"]}}
         self.call("state", graph.get_state, config)
         self.call("history", lambda: list(graph.get_state_history(thread)))
-        self.call("saved", lambda: list(graph.checkpointer.list(thread)))
+        self.call("saved", lambda: in_namespaces(graph.checkpointer.list(thread)))
+
+    def look_inside(self, graph: Any, config: Any) -> None:
+        """Log the state with those of nested graphs, and the histories of all namespaces."""
+        self.call("deep", graph.get_state, config, subgraphs=True)
+        self.look(graph, config)
+        thread = {"configurable": {"thread_id": config["configurable"]["thread_id"]}}
+        histories = Spaces()
+        for ns in filter(None, in_namespaces(graph.checkpointer.list(thread))):
+            place = {"configurable": {**thread["configurable"], "checkpoint_ns": ns}}
+            histories[ns] = list(graph.get_state_history(place))
+        self.note("histories", histories)
 
     def note(self, title: str, value: Any) -> None:
         """Log a value."""
         self.log.append((title, value))
+
+
+class Spaces(dict[str, Any]):
+    """Something of each namespace. Shown in the order in which the tasks were first heard of."""
+
+
+def in_namespaces(saved: Any) -> Spaces:
+    """Checkpoints of all namespaces, those of each together: the peer's savers differ in this."""
+    groups = Spaces()
+    for one in saved:
+        groups.setdefault(one.config["configurable"]["checkpoint_ns"], []).append(one)
+    first = {ns: min(one.checkpoint["id"] for one in ones) for ns, ones in groups.items()}
+    return Spaces({ns: groups[ns] for ns in sorted(groups, key=first.__getitem__)})
+
+
+def by_namespace(events: list[Any]) -> list[Any]:
+    """Events of nested graphs, those of each together, in the order in which tasks were started."""
+    order: dict[str, int] = {}
+    groups: dict[Any, list[Any]] = {}
+    for ns, mode, payload in events:
+        groups.setdefault(ns, []).append((mode, payload))
+        if mode == "tasks" and "input" in payload:
+            order.setdefault(payload["id"], len(order))
+
+    def place(ns: tuple[str, ...]) -> list[int]:
+        return [int(p) if p.isdigit() else order.get(p.rpartition(":")[2], -1) for p in ns]
+
+    return [(ns, list(in_task_order(groups[ns]))) for ns in sorted(groups, key=place)]
 
 
 def is_completion(mode: str, payload: Any) -> bool:
@@ -204,6 +275,11 @@ class Normaliser:
         value = HEX.sub(self.label, value)
         return TIME.sub("TIME", value)
 
+    def place(self, ns: str) -> list[int]:
+        """The order of a namespace: by the labels of its tasks, the unknown ones last."""
+        parts = (part.rpartition(":")[2] for part in ns.split("|"))
+        return [int(p) if p.isdigit() else int(self.labels.get(p, "ID999")[2:]) for p in parts if p]
+
     def label(self, match: re.Match[str]) -> str:
         """The label of an id, the null task's kept."""
         if set(match[0]) <= {"0", "-"}:
@@ -219,12 +295,15 @@ class Normaliser:
         if isinstance(value, BaseException):
             first = (str(value).splitlines() or [""])[0]
             return {"ERROR": type(value).__name__, "text": self.text(first)}
+        if isinstance(value, Spaces):
+            return [[self.text(ns), self(value[ns])] for ns in sorted(value, key=self.place)]
         if isinstance(value, dict):
             if value.keys() == {"value", "id", "response_schema"}:  # see test_interrupt_fields
                 value = {"value": value["value"], "id": value["id"]}
             return {
                 self.text(k) if isinstance(k, str) else k: self(v)
                 for k, v in sorted(value.items(), key=lambda item: str(item[0]))
+                if not str(k).startswith("__pregel_") or k == "__pregel_tasks"
             }
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             fields = {name: self(getattr(value, name)) for name in value._fields}
@@ -282,18 +361,22 @@ def reconcile(theirs: Any, ours: Any) -> Any:
     return ours
 
 
-def record(root: str, program: Callable[[Engine, Recorder], None]) -> list[Any]:
+def record(
+    root: str, program: Callable[[Engine, Recorder], None], colour: str = "sync"
+) -> list[Any]:
     """The normalised log of a program on one engine."""
-    recorder = Recorder()
+    recorder = Recorder(colour)
     program(Engine(root), recorder)
     normalise = Normaliser()
     return [normalise(entry) for entry in recorder.log]
 
 
-def compare(program: Callable[[Engine, Recorder], None], limit: int = 70) -> list[Any]:
+def compare(
+    program: Callable[[Engine, Recorder], None], limit: int = 70, colour: str = "sync"
+) -> list[Any]:
     """Assert that both engines log the same; give the log back."""
-    theirs = record("langgraph", program)
-    ours = reconcile(theirs, record("ckpt_viz", program))
+    theirs = record("langgraph", program, colour)
+    ours = reconcile(theirs, record("ckpt_viz", program, colour))
     if ours != theirs:
         diff = difflib.unified_diff(
             pprint.pformat(theirs, width=150).splitlines(),

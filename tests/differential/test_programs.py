@@ -8,13 +8,20 @@ import pytest
 
 from .basics import C, State
 from .harness import Engine, compare, record
-from .programs import PROGRAMS
+from .programs import NESTED, PROGRAMS
 
 
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_program(name: str) -> None:
     """Both engines log the same."""
     compare(PROGRAMS[name])
+
+
+@pytest.mark.parametrize("colour", ["sync", "async"])
+@pytest.mark.parametrize("name", list(NESTED))
+def test_nested_program(name: str, colour: str) -> None:
+    """Both engines log the same, in both colours."""
+    compare(NESTED[name], colour=colour)
 
 
 def test_interrupt_fields() -> None:

@@ -158,9 +158,7 @@ def test_threads_and_namespaces(graph):
     assert timeline.at("1").namespaces() == [""]
 
 
-@pytest.mark.parametrize("e", ["langgraph"], indirect=True)
 def test_subgraph_namespace_has_rows(e):
-    """Of a LangGraph graph: our engine has no subgraphs yet."""
     inner = e.StateGraph(dict_state())
     inner.add_node("deep", lambda s: {"xs": ["deep"]})
     inner.add_edge(e.START, "deep")

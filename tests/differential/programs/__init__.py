@@ -1,6 +1,6 @@
-"""The programs by theme. Importing this puts them all on the list."""
+"""The programs by theme. Importing this puts them all on the lists."""
 
-from ..basics import PROGRAMS
+from ..basics import NESTED, PROGRAMS
 from . import (
     commands,
     custom,
@@ -9,15 +9,19 @@ from . import (
     functional,
     interrupts,
     messages,
+    nested_interrupts,
+    nested_rewind,
     policies,
     raw,
     rewind,
     settings,
     streams,
+    subgraphs,
     values,
 )
 
 __all__ = [
+    "NESTED",
     "PROGRAMS",
     "commands",
     "custom",
@@ -26,10 +30,13 @@ __all__ = [
     "functional",
     "interrupts",
     "messages",
+    "nested_interrupts",
+    "nested_rewind",
     "policies",
     "raw",
     "rewind",
     "settings",
     "streams",
+    "subgraphs",
     "values",
 ]
