@@ -275,7 +275,7 @@ def commands_to_the_parent(e: Engine, rec: Recorder) -> None:
         e.Command(graph="elsewhere", update={"bar": ["own"]}, goto="x3"),
     ):
         g = jumping(e, command)
-        rec.nested(g, {"foo": "i"}, C)
+        rec.nested(g, {"foo": "i"}, C, grouped=True)
         rec.look_inside(g, C)
 
 
@@ -284,8 +284,8 @@ def commands_to_the_parent_and_memory(e: Engine, rec: Recorder) -> None:
     command = e.Command(graph=e.Command.PARENT, update={"bar": ["up"]}, goto="other")
     for durability in ("sync", "exit"):
         g = jumping(e, command, True)
-        rec.nested(g, {"foo": "i"}, C, durability=durability)
-        rec.nested(g, {"foo": "j"}, C, durability=durability)
+        rec.nested(g, {"foo": "i"}, C, grouped=True, durability=durability)
+        rec.nested(g, {"foo": "j"}, C, grouped=True, durability=durability)
         rec.look_inside(g, C)
 
 
@@ -299,7 +299,7 @@ def commands_through_levels(e: Engine, rec: Recorder) -> None:
         middle = e.build(State, nodes, [(e.START, "inner")], saver=None)
         outer = {"sub": middle, "other": adds("other"), "after": adds("after")}
         g = e.build(State, outer, [(e.START, "sub"), ("sub", "after")])
-        rec.nested(g, {"foo": "i"}, C)
+        rec.nested(g, {"foo": "i"}, C, grouped=True)
         rec.look_inside(g, C)
 
 
@@ -313,10 +313,10 @@ def commands_from_called_graphs(e: Engine, rec: Recorder) -> None:
         [(e.START, "sub")],
         [("sub", lambda s: ["other"] if "up" in s["bar"] else e.END, ["other", e.END])],
     )
-    rec.nested(g, {"foo": "i"}, C)
+    rec.nested(g, {"foo": "i"}, C, grouped=True)
     rec.look_inside(g, C)
     root = chain(e, {"up": lambda s: up}, True)
-    rec.nested(root, {"foo": "i"}, C)
+    rec.nested(root, {"foo": "i"}, C, grouped=True)
     rec.look(root, C)
 
 
