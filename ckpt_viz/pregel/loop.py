@@ -259,6 +259,11 @@ def _settle(run: Run, tasks: list[Task], task: Task) -> Script:
 
 def _side_by_side(run: Run, tasks: list[Task]) -> Script:
     todo = [t for t in tasks if t.outcome not in ("done", "handled")]
+    if run.answers.by_id:
+        for task in [t for t in todo if _still_asks(run, t)]:
+            todo.remove(task)
+            if run.listened:
+                yield from run.show_end(task, run.step)
     for task in todo:
         task.outcome, task.error, task.interrupts = "", None, []
     if not todo:
@@ -274,6 +279,12 @@ def _side_by_side(run: Run, tasks: list[Task]) -> Script:
         failed = failed or task.outcome == "error"
         if len(tasks) > known and not failed:
             yield Start(tasks[known:])
+
+
+def _still_asks(run: Run, task: Task) -> bool:
+    """Whether the answers by id are all for others: then the task need not run to ask again."""
+    waits = task.outcome == "interrupt" and task.interrupts
+    return bool(waits) and not any(i.id in run.answers.by_id for i in task.interrupts)
 
 
 def _stop_waiting(run: Run, tasks: Sequence[Task]) -> Script:

@@ -35,21 +35,28 @@ class Calls:
             return getattr(graph, name)(*args, **options)
         return asyncio.run(getattr(graph, f"a{name}")(*args, **options))
 
-    def _all(self, graph: Any, name: str, *args: Any, **options: Any) -> list[Any]:
+    def _all(
+        self, graph: Any, name: str, *args: Any, into: list[Any] | None = None, **options: Any
+    ) -> list[Any]:
+        found: list[Any] = [] if into is None else into
         if self.colour == "sync":
-            return list(getattr(graph, name)(*args, **options))
+            for item in getattr(graph, name)(*args, **options):
+                found.append(item)  # noqa: PERF402 - kept also where the next one raises
+            return found
 
-        async def read(items: AsyncIterator[Any]) -> list[Any]:
-            return [item async for item in items]
+        async def read(items: AsyncIterator[Any]) -> None:
+            async for item in items:
+                found.append(item)  # noqa: PERF401 - see above
 
-        return asyncio.run(read(getattr(graph, f"a{name}")(*args, **options)))
+        asyncio.run(read(getattr(graph, f"a{name}")(*args, **options)))
+        return found
 
     def invoke(self, graph: Any, value: Any, config: Any = THREAD, **options: Any) -> Any:
         """What the run returns."""
         return self._do(graph, "invoke", value, config, **options)
 
     def stream(self, graph: Any, value: Any, config: Any = THREAD, **options: Any) -> list[Any]:
-        """All chunks of the run."""
+        """All chunks of the run; ``into`` keeps those that came before a failure."""
         return self._all(graph, "stream", value, config, **options)
 
     def state(self, graph: Any, config: Any = THREAD, **options: Any) -> Any:
