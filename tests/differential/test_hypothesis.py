@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -15,8 +16,9 @@ from typing_extensions import TypedDict
 
 from .harness import Engine, Recorder, compare
 
-NAMES = "abcdef"
+NAMES = "abcdefgh"
 C = {"configurable": {"thread_id": "1"}}
+ACTS = ["on", "on", "answer", "map", "input", "update", "fork", "replay", "fork and run", "copy"]
 WAIT = (
     0.02  # a failing node lets its siblings finish first: who finishes is no part of the contract
 )
@@ -32,10 +34,16 @@ settings.register_profile(
 )
 
 
+def longest(one: str, other: str) -> str:
+    """A reducer of the user's own, for which the order of writes matters."""
+    return other if len(other) >= len(one) else one
+
+
 class State(TypedDict, total=False):
     last: str
     log: Annotated[list[str], operator.add]
     total: Annotated[int, operator.add]
+    long: Annotated[str, longest]
 
 
 @dataclass(frozen=True)
@@ -70,10 +78,10 @@ class Plan:
 @st.composite
 def node(draw: st.DrawFn, names: list[str], calm: bool, fails: bool) -> Node:
     """What a node does; one of a calm plan asks nothing and may write a one-value key."""
-    writes = ["log", "total", "both", "none", "last" if calm else "log"]
+    writes = ["log", "total", "both", "none", "long", "last" if calm else "log"]
     return Node(
         writes=draw(st.sampled_from(writes)),
-        asks=0 if calm else draw(st.sampled_from([0, 0, 0, 1, 2])),
+        asks=0 if calm else draw(st.sampled_from([0, 0, 1, 2])),
         fails=int(fails),
         goto=draw(st.sampled_from([None, None, None, None, *names])),
     )
@@ -81,17 +89,17 @@ def node(draw: st.DrawFn, names: list[str], calm: bool, fails: bool) -> Node:
 
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
-    """Graphs of up to six nodes, each with an edge from the start to at least one."""
-    names = NAMES[: draw(st.integers(1, 6))]
+    """Graphs of up to eight nodes, each with an edge from the start to at least one."""
+    names = NAMES[: draw(st.integers(1, len(NAMES)))]
     name = st.sampled_from(names)
     some = st.lists(name, max_size=2, unique=True).map(tuple)
-    calm = draw(st.booleans())  # only calm plans write a one-value key: see `Plan`
+    calm = draw(st.sampled_from([True, False, False, False, False]))  # see `Plan`
+    entries = draw(st.lists(name, min_size=1, max_size=2, unique=True))
     # of two failures in a step, which is told first is a race on both engines
-    failing = None if calm else draw(st.sampled_from([None, *names]))
+    failing = None if calm else draw(st.sampled_from([None, *entries, *entries, *names]))
     nodes = {n: draw(node(names, calm, n == failing)) for n in names}
     edge = st.tuples(name, name).filter(lambda pair: pair[0] < pair[1])
-    inner = draw(st.lists(edge, max_size=7, unique=True)) if len(names) > 1 else []
-    entries = draw(st.lists(name, min_size=1, max_size=2, unique=True))
+    inner = draw(st.lists(edge, max_size=9, unique=True)) if len(names) > 1 else []
     joins = []
     if len(names) > 2 and draw(st.booleans()):
         target = draw(name)
@@ -109,16 +117,7 @@ def plans(draw: st.DrawFn) -> Plan:
         deferred=frozenset(draw(st.lists(name, max_size=1))),
         before=draw(st.sampled_from([(), (), (), (names[-1],)])),
         after=draw(st.sampled_from([(), (), (), (names[0],)])),
-        acts=tuple(
-            draw(
-                st.lists(
-                    st.sampled_from(
-                        ["on", "on", "answer", "map", "input", "update", "fork", "replay"]
-                    ),
-                    max_size=5,
-                )
-            )
-        ),
+        acts=tuple(draw(st.lists(st.sampled_from(ACTS), min_size=2, max_size=6))),
     )
 
 
@@ -137,6 +136,7 @@ def make_node(e: Engine, name: str, what: Node) -> Callable[[Any], Any]:
             "log": {"log": [text]},
             "total": {"total": 1},
             "both": {"log": [text], "total": 2},
+            "long": {"long": text, "log": [text]},
             "last": {"last": text},
             "none": {},
         }[what.writes]
@@ -196,20 +196,25 @@ def act(e: Engine, rec: Recorder, graph: Any, what: str, number: int) -> None:
         rec.update(
             graph, C, {"log": [f"up{number}"]}, as_node=list(graph.builder.nodes)[number % 2 - 1]
         )
-    elif what in ("fork", "replay"):
+    elif what == "copy":
+        rec.update(graph, C, None, as_node="__copy__")
+    else:
         history = rec.call("history", lambda: list(graph.get_state_history(C)))
         if not history:
             return
         old = history[len(history) // 2]
-        if what == "fork":
-            rec.update(graph, old.config, {"total": 10}, as_node=next(iter(graph.builder.nodes)))
+        if what.startswith("fork"):
+            name = list(graph.builder.nodes)[number % 2] if len(graph.builder.nodes) > 1 else "a"
+            rec.update(graph, old.config, {"total": 10}, as_node=name)
+            if what == "fork and run":
+                rec.run(graph, None, config)
         elif old.next and old.config != head.config:
             addressed = {"configurable": old.config["configurable"], "recursion_limit": 9}
             rec.run(graph, None, addressed)
 
 
-def check(plan: Plan) -> None:
-    """Compare the engines on a plan."""
+def check(plan: Plan) -> set[str]:
+    """Compare the engines on a plan; what happened in it: failed, interrupted, forked."""
 
     def run(e: Engine, rec: Recorder) -> None:
         graph = build(e, plan)
@@ -218,19 +223,61 @@ def check(plan: Plan) -> None:
             act(e, rec, graph, what, number)
         rec.look(graph, C)
 
-    compare(run)
+    return {kind for title, entry in compare(run) for kind in kinds(title, entry)}
 
 
-@settings(settings.get_profile("differential"), max_examples=120)
-@given(plans())
-def test_random_graphs(plan: Plan) -> None:
+def kinds(title: str, entry: Any) -> Iterator[str]:
+    """What an entry of a log tells of."""
+    if title == "ended" and isinstance(entry, dict):
+        yield "failed"
+    if title == "events" and any(
+        mode == "updates" and "__interrupt__" in payload for mode, payload in entry
+    ):
+        yield "interrupted"
+    if title == "history" and has_branches(entry):
+        yield "forked"
+
+
+def has_branches(history: Any) -> bool:
+    """Whether two checkpoints of a history have one parent."""
+    if not isinstance(history, list):
+        return False
+    parents = [str(s["parent_config"]) for s in history if s["parent_config"]]
+    return len(set(parents)) < len(parents)
+
+
+class Tally:
+    """How many examples failed, were interrupted and were forked."""
+
+    def __init__(self) -> None:
+        """Nothing has run yet."""
+        self.examples = 0
+        self.of = Counter[str]()
+
+    def count(self, plan: Plan) -> None:
+        """Check a plan and count what happened in it."""
+        happened = check(plan)
+        self.examples += 1
+        self.of.update(happened)
+
+    def report(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Say how many there were; under a third of a kind is a failure of this test."""
+        parts = [f"{self.of[k]} {k}" for k in ("failed", "interrupted", "forked")]
+        with capsys.disabled():
+            print(f"\n{self.examples} random graphs: {', '.join(parts)}")
+        assert min(self.of[k] for k in ("failed", "interrupted", "forked")) * 3 >= self.examples
+
+
+def test_random_graphs(capsys: pytest.CaptureFixture[str]) -> None:
     """A moderate number of random graphs, the same ones each time."""
-    check(plan)
+    tally = Tally()
+    settings(settings.get_profile("differential"), max_examples=120)(given(plans())(tally.count))()
+    tally.report(capsys)
 
 
 @pytest.mark.soak
-@settings(settings.get_profile("differential"), max_examples=3000)
-@given(plans())
-def test_many_random_graphs(plan: Plan) -> None:
+def test_many_random_graphs(capsys: pytest.CaptureFixture[str]) -> None:
     """Many more."""
-    check(plan)
+    tally = Tally()
+    settings(settings.get_profile("differential"), max_examples=3000)(given(plans())(tally.count))()
+    tally.report(capsys)
