@@ -41,12 +41,12 @@ class Calls:
         found: list[Any] = [] if into is None else into
         if self.colour == "sync":
             for item in getattr(graph, name)(*args, **options):
-                found.append(item)  # noqa: PERF402 - kept also where the next one raises
+                found.append(item)
             return found
 
         async def read(items: AsyncIterator[Any]) -> None:
             async for item in items:
-                found.append(item)  # noqa: PERF401 - see above
+                found.append(item)
 
         asyncio.run(read(getattr(graph, f"a{name}")(*args, **options)))
         return found

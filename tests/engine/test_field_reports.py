@@ -298,8 +298,7 @@ def test_user_metadata_is_in_metadata(call: Calls) -> None:
     call.invoke(graph, {"log": []}, config)
     call.update(graph, {"log": ["u"]}, call.history(graph)[2].config, as_node="a")
     assert all(
-        s.metadata.keys() == {"source", "step", "parents", "user", "k"}
-        for s in call.history(graph)
+        s.metadata.keys() == {"source", "step", "parents", "user", "k"} for s in call.history(graph)
     )
 
 
