@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
 from typing import Any
 
 from ckpt_viz.constants import END, START
-from ckpt_viz.graph.drawing import Edge, Graph, Node
-from ckpt_viz.graph.models import config_model, is_model, json_of, model_of
+from ckpt_viz.drawing.graph import Edge, Graph, Node
 from ckpt_viz.graph.schema import coercer
 from ckpt_viz.graph.shape import edges_of
 from ckpt_viz.pregel.main import Pregel
-from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
+from ckpt_viz.pregel.models import is_model, model_of
 
 
 class CompiledStateGraph(Pregel):
@@ -40,35 +37,6 @@ class CompiledStateGraph(Pregel):
         """A Pydantic model of the output."""
         return model_of(self.builder.output_schema, self.get_name("Output"))
 
-    def get_input_jsonschema(self, config: Any = None) -> dict[str, Any]:
-        """The JSON schema of the input."""
-        found: dict[str, Any] = self.get_input_schema(config).model_json_schema()
-        return found
-
-    def get_output_jsonschema(self, config: Any = None) -> dict[str, Any]:
-        """The JSON schema of the output."""
-        found: dict[str, Any] = self.get_output_schema(config).model_json_schema()
-        return found
-
-    def get_context_jsonschema(self) -> dict[str, Any] | None:
-        """The JSON schema of the context, or None without one."""
-        return json_of(self.context_schema)
-
-    def config_schema(self, *, include: Sequence[str] | None = None) -> Any:
-        """A Pydantic model of the config; `get_context_jsonschema` is the newer way."""
-        _deprecated("config_schema", " for the relevant schema")
-        return config_model(self.context_schema, self.get_name("Config"), include)
-
-    def get_config_jsonschema(self, *, include: Sequence[str] | None = None) -> dict[str, Any]:
-        """The JSON schema of the config; `get_context_jsonschema` is the newer way."""
-        _deprecated("get_config_jsonschema", "")
-        model = config_model(self.context_schema, self.get_name("Config"), include)
-        found: dict[str, Any] = model.model_json_schema()
-        return found
-
-    input_schema = property(get_input_schema)
-    output_schema = property(get_output_schema)
-
     @property
     def InputType(self) -> Any:  # noqa: N802 - langchain_core's name
         """The input's schema, as it was given."""
@@ -78,11 +46,6 @@ class CompiledStateGraph(Pregel):
     def OutputType(self) -> Any:  # noqa: N802 - langchain_core's name
         """The output's schema, as it was given."""
         return self.builder.output_schema
-
-    @property
-    def config_specs(self) -> list[Any]:
-        """The fields of ``configurable`` that it declares: none."""
-        return []
 
     # its drawing -------------------------------------------------------------------------------
 
@@ -102,10 +65,6 @@ class CompiledStateGraph(Pregel):
                 graph.expand(name, subgraph.get_graph(config, xray=depth))
         return graph
 
-    async def aget_graph(self, config: Any = None, *, xray: int | bool = False) -> Graph:
-        """Like `get_graph`, which waits for nothing."""
-        return self.get_graph(config, xray=xray)
-
     def _told(self, name: str, spec: Any) -> dict[str, Any] | None:
         """What a drawing tells of a node beside its name."""
         told = dict(spec.metadata or {})
@@ -116,12 +75,3 @@ class CompiledStateGraph(Pregel):
         if stops:
             told["__interrupt"] = ",".join(stops)
         return told or None
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        graph = self.get_graph(xray=True)
-        return {"image/svg+xml": graph.to_svg(), "text/plain": repr(self)}
-
-
-def _deprecated(name: str, more: str) -> None:
-    text = f"`{name}` is deprecated. Use `get_context_jsonschema`{more} instead."
-    warnings.warn(LangGraphDeprecatedSinceV10(text), stacklevel=3)

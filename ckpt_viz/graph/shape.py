@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ckpt_viz.constants import END, START
-from ckpt_viz.graph.drawing import Edge
+from ckpt_viz.drawing.graph import Edge
 
 _STEPS = 250
 

@@ -13,6 +13,7 @@ from ckpt_viz.constants import TASK
 from ckpt_viz.debug import switch
 from ckpt_viz.pregel.begin import shown_keys
 from ckpt_viz.pregel.cached import namespace_of
+from ckpt_viz.pregel.described import Described
 from ckpt_viz.pregel.drivers import drive, finish
 from ckpt_viz.pregel.edit import update_steps
 from ckpt_viz.pregel.history import history_steps, state_steps
@@ -42,7 +43,7 @@ from ckpt_viz.types import StateSnapshot, StateUpdate
 EDIT = "update state"
 
 
-class Pregel(Composable):
+class Pregel(Described, Composable):
     """A graph that runs in supersteps.
 
     ``checkpointer`` keeps its history, ``store`` what outlives a thread. ``config`` arguments are

@@ -75,7 +75,7 @@ def is_async_graph(graph: Any) -> bool:
     """True when a node or a router can only be awaited, so that only `ainvoke` works."""
     builder = getattr(graph, "builder", None)
     if builder is None:
-        return False
+        return any(getattr(node, "is_async", False) for node in graph.nodes.values())
     parts = [getattr(s, "runnable", s) for s in getattr(builder, "nodes", {}).values()]
     for routers in getattr(builder, "branches", {}).values():
         parts += [b if hasattr(b, "is_async") else b.path for b in routers.values()]

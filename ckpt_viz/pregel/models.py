@@ -44,6 +44,19 @@ def model_of(schema: Any, name: str) -> Any:
     return type(root)(name, (root,), own)
 
 
+def channel_model(name: str, types: Any) -> Any:
+    """A Pydantic model of one channel's type, or of several by name, none of them required."""
+    pydantic = _pydantic()
+    if isinstance(types, dict):
+        return pydantic.create_model(name, **{k: (typ, None) for k, typ in types.items()})
+    if is_model(types):
+        return types
+    if types is None:
+        return pydantic.create_model(name)
+    root = pydantic.RootModel[types]
+    return type(root)(name, (root,), {"__module__": __name__})
+
+
 def _default(field: Any, pydantic: Any) -> Any:
     if field.default is not dataclasses.MISSING:
         return field.default

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ckpt_viz.constants import END
-from ckpt_viz.graph.picture import ascii_of, dot_of, svg_of
+from ckpt_viz.drawing.picture import ascii_of, dot_of, svg_of
 
 _COLOURS = {
     "default": "fill:#f2f0ff,line-height:1.2",

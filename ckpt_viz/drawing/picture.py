@@ -6,7 +6,7 @@ import itertools
 from html import escape
 from typing import Any
 
-from ckpt_viz.graph.layout import Layout, layout_of
+from ckpt_viz.drawing.layout import Layout, layout_of
 
 _GAP = 3  # columns between boxes
 
