@@ -431,4 +431,5 @@ class Run:
             if self.updates:
                 yield self.show("updates", {"__interrupt__": (one,)})
             if self.values:
-                yield self.show("values", self.live.read(self.keys), (one,))
+                values = self.live.read(self.keys)
+                yield self.show("values", values if isinstance(values, dict) else {}, (one,))

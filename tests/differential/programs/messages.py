@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import itertools
 import operator
 from dataclasses import dataclass, field
@@ -253,6 +254,41 @@ def messages_sent_and_asked_for(e: Engine, rec: Recorder) -> None:
     said(rec, spread, Q)
     said(rec, asking, Q, e.Command(resume="r"), stream_mode=["messages", "updates"])
     said(rec, failing, Q, stream_mode=["messages", "updates"])
+
+
+@program
+def models_in_tasks(e: Engine, rec: Recorder) -> None:
+    func = importlib.import_module(f"{e.root}.func")
+    writer = importlib.import_module(f"{e.root}.config").get_stream_writer
+
+    def make() -> Any:
+        m = model()
+
+        @func.task
+        def inner(word: str) -> Any:
+            writer()("inner")
+            return m.invoke(word)
+
+        @func.task
+        def outer(word: str, *more: Any, key: int = 0) -> Any:
+            writer()("outer")
+            return inner(word).result()
+
+        @func.entrypoint(checkpointer=e.MemorySaver())
+        def flow(word: str) -> Any:
+            found = outer(word, 1, key=2).result()
+            writer()("flow")
+            return [found, AIMessage("end", id="end")]
+
+        return flow
+
+    for mode in ("messages", ["messages", "custom", "updates"]):
+        said(rec, make, "word", stream_mode=mode)
+        said(rec, make, "word", stream_mode=mode, subgraphs=True)
+        said(rec, make, "word", stream_mode=mode, version="v2")
+    log: list[Any] = []
+    rec.call("invoke", lambda: plain(make().invoke("word", {**C, "callbacks": [teller(log)]})))
+    rec.note("told", log)
 
 
 @program

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import io
 from dataclasses import dataclass
 from typing import Any
@@ -393,3 +394,27 @@ def keywords_that_mean_nothing(e: Engine, rec: Recorder) -> None:
     shown(rec, lambda: linear_graph(e), {"foo": "x"}, nonsense=1)
     rec.invoke(linear_graph(e), {"foo": "x"}, C, nonsense=1)
     rec.call("both", linear_graph(e).invoke, {}, C, durability="sync", checkpoint_during=True)
+
+
+@program
+def typed_parts_of_a_workflow(e: Engine, rec: Recorder) -> None:
+    func = importlib.import_module(f"{e.root}.func")
+
+    def make() -> Any:
+        @func.task
+        def one_more(n: int) -> int:
+            return n + 1
+
+        @func.entrypoint(checkpointer=e.MemorySaver())
+        def flow(n: int) -> Any:
+            return {"more": one_more(n).result(), "answer": e.interrupt("q")}
+
+        return flow
+
+    for version in ("v1", "v2"):
+        graph = make()
+        rec.invoke(graph, 1, C, version=version)
+        rec.invoke(graph, e.Command(resume="r"), C, version=version)
+        for mode in ("values", "updates", "tasks", "checkpoints", None):
+            turns = (1, e.Command(resume="r"))
+            shown(rec, make, *turns, stream_mode=mode, version=version)
