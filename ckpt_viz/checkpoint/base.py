@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from random import getrandbits
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -21,7 +21,12 @@ from ckpt_viz.checkpoint.making import (
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, JsonPlusSerializer
 from ckpt_viz.constants import ERROR, INTERRUPT, RESUME, SCHEDULED
-from ckpt_viz.errors import MissingThreadIdError, SerializationError, ThreadBusyError
+from ckpt_viz.errors import (
+    CheckpointNotFoundError,
+    MissingThreadIdError,
+    SerializationError,
+    ThreadBusyError,
+)
 from ckpt_viz.ids import tick_of
 
 Config = dict[str, Any]
@@ -95,6 +100,14 @@ def check_head(config: Config, newest: str | None) -> None:
         )
 
 
+class Removal(NamedTuple):
+    """What was removed, or would be: configs of checkpoints, and how many writes and values."""
+
+    checkpoints: list[Config]
+    writes: int
+    values: int
+
+
 class BaseCheckpointSaver:
     """Keeps the checkpoints of threads. Sub-classes implement the sync methods at least.
 
@@ -160,10 +173,75 @@ class BaseCheckpointSaver:
         raise NotImplementedError
 
     def threads(self) -> list[dict[str, Any]]:  # type: ignore[valid-type]
-        """One ``{thread_id, checkpoints, last_step, last_time}`` a thread, last used first.
+        """One ``{thread_id, checkpoints, last_step, last_time, bytes}`` a thread, last used first.
 
         ``last_time`` is in seconds since the epoch.
         """
+        raise NotImplementedError
+
+    def lineage(self, config: Config) -> Iterator[CheckpointTuple]:
+        """The addressed checkpoint and its ancestors, the nearest first."""
+        at: Config | None = config
+        while at is not None and (found := self.get_tuple(at)) is not None:
+            yield found
+            at = found.parent_config
+
+    def namespaces(self, thread_id: str) -> list[str]:  # type: ignore[valid-type]
+        """The namespaces in which a thread has checkpoints, sorted; the graph's own is ``""``."""
+        raise NotImplementedError
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Give another thread all checkpoints, writes and labels of a thread, ids unchanged."""
+        raise NotImplementedError
+
+    def delete_for_runs(self, run_ids: Sequence[str], *, dry_run: bool = False) -> Removal:
+        """Remove the checkpoints whose metadata names one of these runs, and their writes."""
+        raise NotImplementedError
+
+    def prune(
+        self,
+        thread_ids: Sequence[str],
+        *,
+        strategy: str = "keep_latest",
+        dry_run: bool = False,
+        keep_labelled: bool = True,
+    ) -> Removal:
+        """Remove old checkpoints; every one that remains keeps its state.
+
+        Args:
+            thread_ids: the threads to prune.
+            strategy: ``keep_latest`` keeps the newest checkpoint of each namespace; ``delete``
+                keeps none.
+            dry_run: only tell what would go.
+            keep_labelled: whether ``keep_latest`` keeps checkpoints that have a label as well.
+
+        Raises:
+            ValueError: the strategy is unknown.
+        """
+        raise NotImplementedError
+
+    def compact(self, *, dry_run: bool = False) -> dict[str, int]:
+        """Give back the room of what was removed; ``{before, after}`` in bytes.
+
+        With ``dry_run`` nothing is done, and ``after`` is what is expected.
+        """
+        raise NotImplementedError
+
+    def storage_report(self) -> dict[str, Any]:
+        """What takes how many bytes.
+
+        ``{bytes, threads: [{thread_id, bytes, checkpoints, writes, shared, unique, values}]}``;
+        ``values`` has one ``{checkpoint_ns, channel, version, bytes, used_by}`` a stored value.
+        A value that several checkpoints use is *shared*, one of a single checkpoint *unique*.
+        """
+        raise NotImplementedError
+
+    def set_label(self, config: Config, label: str | None) -> None:
+        """Name a checkpoint; None takes the name away."""
+        raise NotImplementedError
+
+    def labels(self, thread_id: str) -> list[dict[str, Any]]:  # type: ignore[valid-type]
+        """One ``{checkpoint_ns, checkpoint_id, label}`` a named checkpoint, newest first."""
         raise NotImplementedError
 
     async def aget(self, config: Config) -> Checkpoint | None:
@@ -210,6 +288,54 @@ class BaseCheckpointSaver:
     async def athreads(self) -> Sequence[dict[str, Any]]:
         """As `threads`."""
         return self.threads()
+
+    async def alineage(self, config: Config) -> AsyncIterator[CheckpointTuple]:
+        """As `lineage`."""
+        at: Config | None = config
+        while at is not None and (found := await self.aget_tuple(at)) is not None:
+            yield found
+            at = found.parent_config
+
+    async def anamespaces(self, thread_id: str) -> Sequence[str]:
+        """As `namespaces`."""
+        return self.namespaces(thread_id)
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """As `copy_thread`."""
+        self.copy_thread(source_thread_id, target_thread_id)
+
+    async def adelete_for_runs(self, run_ids: Sequence[str], *, dry_run: bool = False) -> Removal:
+        """As `delete_for_runs`."""
+        return self.delete_for_runs(run_ids, dry_run=dry_run)
+
+    async def aprune(
+        self,
+        thread_ids: Sequence[str],
+        *,
+        strategy: str = "keep_latest",
+        dry_run: bool = False,
+        keep_labelled: bool = True,
+    ) -> Removal:
+        """As `prune`."""
+        return self.prune(
+            thread_ids, strategy=strategy, dry_run=dry_run, keep_labelled=keep_labelled
+        )
+
+    async def acompact(self, *, dry_run: bool = False) -> dict[str, int]:
+        """As `compact`."""
+        return self.compact(dry_run=dry_run)
+
+    async def astorage_report(self) -> dict[str, Any]:
+        """As `storage_report`."""
+        return self.storage_report()
+
+    async def aset_label(self, config: Config, label: str | None) -> None:
+        """As `set_label`."""
+        self.set_label(config, label)
+
+    async def alabels(self, thread_id: str) -> Sequence[dict[str, Any]]:
+        """As `labels`."""
+        return self.labels(thread_id)
 
     def get_next_version(self, current: Any, channel: Any = None) -> Any:
         """A version greater than ``current``: here a number, counted up from 1.
@@ -271,6 +397,15 @@ def parent_of(thread: str, ns: str, parent: str | None) -> Config | None:
     return config_of(thread, ns, parent) if parent else None
 
 
+def no_checkpoint(config: Config) -> CheckpointNotFoundError:
+    """The error for a config that must address a checkpoint and does not."""
+    thread, ns, id_ = address(config)
+    return CheckpointNotFoundError(
+        f"Thread {thread!r} (namespace {ns!r}) has no checkpoint {id_!r}. Take the config of one "
+        "that `list` gives."
+    )
+
+
 def without_values(checkpoint: Checkpoint) -> Checkpoint:
     """The part of a checkpoint that is stored as one: all but the channels' values.
 
@@ -289,10 +424,9 @@ def without_values(checkpoint: Checkpoint) -> Checkpoint:
 
 
 def pack_values(
-    serde: SerializerProtocol, values: Mapping[str, Any], new_versions: Mapping[str, Any]
+    dumps: Callable[[Any], Typed], values: Mapping[str, Any], new_versions: Mapping[str, Any]
 ) -> list[tuple[str, Any, Typed]]:
     """``(channel, version, typed)`` of each new version; a channel without value is empty."""
-    dumps = serde.dumps_typed
     found: list[tuple[str, Any, Typed]] = []
     for channel, version in new_versions.items():
         typed = EMPTY

@@ -1,4 +1,8 @@
-"""The saver that keeps everything in dictionaries, which one may look into to learn."""
+"""The saver that keeps everything in dictionaries, which one may look into to learn.
+
+How big values and long maps are told as changes is in `memory_values`; copying, pruning and
+counting in `memory_upkeep`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,6 @@ from typing import Any, TypeAlias
 
 from ckpt_viz.checkpoint.base import (
     WRITES_IDX_MAP,
-    BaseCheckpointSaver,
     Checkpoint,
     CheckpointTuple,
     Config,
@@ -27,39 +30,45 @@ from ckpt_viz.checkpoint.base import (
     pack_values,
     parent_of,
     text_version,
-    time_of,
-    without_values,
 )
+from ckpt_viz.checkpoint.kept import FLOOR
+from ckpt_viz.checkpoint.memory_upkeep import Upkeep
+from ckpt_viz.checkpoint.memory_values import Values
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.errors import SerializationError
 
 Row: TypeAlias = tuple[Typed, Typed, str | None]
 
 
-class InMemorySaver(BaseCheckpointSaver):
+class InMemorySaver(Upkeep):
     """Keeps checkpoints in this process; for trying out, tests and short-lived threads.
 
     ``storage[thread][ns][checkpoint_id] = (checkpoint, metadata, parent_id)``,
     ``writes[thread, ns, checkpoint_id][task_id, index] = (task_id, channel, value, path)`` and
     ``blobs[thread, ns, channel, version] = value``; values are ``(tag, bytes)``.
+    What is over 1 kB may be told as a change: its tag is ``delta`` then, and
+    ``saver.serde.loads_typed`` shows it as a dictionary.
     """
 
     partial_values = True
     never_blocks = True
     compares_heads = True
 
-    __slots__ = ("_heads",)  # not in __dict__, which shows what is documented and no more
+    # Not in __dict__, which shows what is documented and no more.
+    __slots__ = ("_heads", "_labels", "_packed")
 
     def __init__(
         self, serde: SerializerProtocol | None = None, *, factory: Any = defaultdict
     ) -> None:
         super().__init__(serde=serde)
         self._heads: dict[tuple[str, str], tuple[int, str]] = {}
+        self._labels: dict[tuple[str, str, str], str] = {}
         self.storage: defaultdict[str, dict[str, dict[str, Row]]] = factory(
             lambda: defaultdict(dict)
         )
         self.writes: defaultdict[tuple[str, str, str], dict[tuple[str, int], Any]] = factory(dict)
         self.blobs: dict[tuple[str, str, str, Any], Typed] = factory()
+        self._packed = Values(self.storage, self.writes, self.blobs)
         self.stack = ExitStack()
         if factory is not defaultdict:
             for kept in (self.storage, self.writes, self.blobs):
@@ -109,14 +118,24 @@ class InMemorySaver(BaseCheckpointSaver):
             last = next(reversed(rows), None)
             if last != parent:  # seldom: what was put last is no longer what is newest
                 check_head(config, self._newest(thread, ns, rows))
-        dumps = self.serde.dumps_typed
-        new = pack_values(self.serde, checkpoint["channel_values"], new_versions)
-        row = (dumps(without_values(checkpoint)), dumps(metadata), parent)
-        blobs = self.blobs
-        for channel, version, typed in new:
-            blobs.setdefault((thread, ns, channel, version), typed)
         id_ = checkpoint["id"]
-        self.storage[thread][ns][id_] = row
+        packed = self._packed.using(self.serde)
+        codec = packed.codec
+        new = pack_values(codec.dumps, checkpoint["channel_values"], new_versions)
+        meta = codec.dumps(metadata)
+        line = packed.line(thread, ns, parent, id_)
+        body = packed.body(line, checkpoint, new_versions)
+        if codec.sealed:
+            body = codec.seal(body, thread, ns, id_)
+            meta = codec.seal(meta, thread, ns, id_, "metadata")
+        blobs = self.blobs
+        for channel, version, value in new:
+            small = len(value[1]) <= FLOOR
+            typed = value if small else packed.smaller(line, channel, version, value)
+            if codec.sealed:
+                typed = codec.seal(typed, thread, ns, channel, version)
+            blobs.setdefault((thread, ns, channel, version), typed)
+        self.storage[thread][ns][id_] = (body, meta, parent)
         return config_of(thread, ns, id_)
 
     def put_writes(
@@ -128,16 +147,22 @@ class InMemorySaver(BaseCheckpointSaver):
             SerializationError: a value cannot be saved; nothing was kept.
         """
         thread, ns, id_ = address(config)
-        dumps = self.serde.dumps_typed
-        packed = []
+        packed = self._packed.using(self.serde)
+        codec = packed.codec
+        rows = []
         for position, (channel, value) in enumerate(writes):
+            index = WRITES_IDX_MAP.get(channel, position)
             try:
-                row = (task_id, channel, dumps(value), task_path)
+                typed = codec.dumps(value)
             except SerializationError as error:
                 raise named(error, channel) from error
-            packed.append((WRITES_IDX_MAP.get(channel, position), row))
+            if len(typed[1]) > FLOOR:
+                typed = packed.piece(thread, ns, typed)
+            if codec.sealed:
+                typed = codec.seal(typed, thread, ns, id_ or "", task_id, index)
+            rows.append((index, (task_id, channel, typed, task_path)))
         kept = self.writes[thread, ns, id_ or ""]
-        for index, row in packed:
+        for index, row in rows:
             if index < 0 or (task_id, index) not in kept:
                 kept[task_id, index] = row
 
@@ -195,7 +220,7 @@ class InMemorySaver(BaseCheckpointSaver):
                 continue
             metadata = None
             if wanted:
-                metadata = self.serde.loads_typed(row[1])
+                metadata = self._metadata(thread, ns, id_, row)
                 if not matches(metadata, wanted):
                     continue
             left -= 1
@@ -221,22 +246,27 @@ class InMemorySaver(BaseCheckpointSaver):
         spaces = self.storage.get(thread)
         return spaces.get(ns, {}) if spaces else {}
 
+    def _metadata(self, thread: str, ns: str, id_: str, row: Row) -> Metadata:
+        codec = self._packed.using(self.serde).codec
+        typed = codec.unseal(row[1], thread, ns, id_, "metadata") if codec.sealed else row[1]
+        return codec.loads(typed)  # type: ignore[no-any-return]
+
     def _tuple(
         self, thread: str, ns: str, id_: str, row: Row, metadata: Metadata | None
     ) -> CheckpointTuple:
-        loads = self.serde.loads_typed
-        checkpoint: Checkpoint = loads(row[0])
+        packed = self._packed.using(self.serde)
+        loads = packed.codec.loads
+        checkpoint = packed.checkpoint(thread, ns, id_, row)
         values = {}
-        blobs = self.blobs
         for channel, version in checkpoint["channel_versions"].items():
-            typed = blobs.get((thread, ns, channel, version))
+            typed = packed.value(thread, ns, channel, version)
             if typed is not None and typed[0] != "empty":
                 values[channel] = loads(typed)
         checkpoint["channel_values"] = values
         return CheckpointTuple(
             config_of(thread, ns, id_),
             checkpoint,
-            loads(row[1]) if metadata is None else metadata,
+            self._metadata(thread, ns, id_, row) if metadata is None else metadata,
             parent_of(thread, ns, row[2]),
             self._writes(thread, ns, id_),
         )
@@ -245,38 +275,14 @@ class InMemorySaver(BaseCheckpointSaver):
         kept = self.writes.get((thread, ns, id_))
         if not kept:
             return []
-        loads = self.serde.loads_typed
+        packed = self._packed.using(self.serde)
+        loads = packed.codec.loads
         items = list(kept.items())
         items.sort(key=lambda item: (item[1][3], item[0][0], item[0][1]))
-        return [(task, channel, loads(typed)) for _, (task, channel, typed, _) in items]
-
-    def delete_thread(self, thread_id: str) -> None:
-        """Remove everything of a thread."""
-        self.storage.pop(thread_id, None)
-        for place in [key for key in list(self.writes) if key[0] == thread_id]:
-            self.writes.pop(place, None)
-        for blob in [key for key in list(self.blobs) if key[0] == thread_id]:
-            self.blobs.pop(blob, None)
-
-    def threads(self) -> list[dict[str, Any]]:  # type: ignore[valid-type]
-        """One ``{thread_id, checkpoints, last_step, last_time}`` a thread, last used first."""
-        found = []
-        for thread in list(self.storage):
-            spaces = list(self.storage.get(thread, ()))
-            ids = [(id_, ns) for ns in spaces for id_ in list(self._rows(thread, ns))]
-            if not ids:
-                continue
-            last, ns = max([key for key in ids if not key[1]] or ids)
-            metadata = self.serde.loads_typed(self._rows(thread, ns)[last][1])
-            found.append(
-                {
-                    "thread_id": thread,
-                    "checkpoints": len(ids),
-                    "last_step": metadata.get("step"),
-                    "last_time": time_of(last),
-                }
-            )
-        return sorted(found, key=lambda row: row["last_time"], reverse=True)
+        return [
+            (task, channel, loads(packed.write(thread, ns, id_, key, typed)))
+            for key, (task, channel, typed, _) in items
+        ]
 
 
 MemorySaver = InMemorySaver

@@ -35,7 +35,8 @@ class Async:
         def call(*args: Any, **kwargs: Any) -> Any:
             async def run() -> Any:
                 made = getattr(self.saver, f"a{name}")(*args, **kwargs)
-                return [x async for x in made] if name == "list" else await made
+                many = name in ("list", "lineage")
+                return [x async for x in made] if many else await made
 
             return asyncio.run(run())
 

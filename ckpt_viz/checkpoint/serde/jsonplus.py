@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from ormsgpack import packb
 
+from ckpt_viz.checkpoint.delta import describe
 from ckpt_viz.checkpoint.serde import registry
 from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.checkpoint.serde.decode import unpack, unpacker
@@ -131,6 +133,8 @@ class JsonPlusSerializer:
             return bytearray(raw)
         if tag == "json":
             return json.loads(raw)
+        if tag == "delta":
+            return describe(raw, partial(unpack, hook=self._hook))
         if tag == "pickle" and self.pickle_fallback:
             return _unpickle(raw)
         hint = " Pass pickle_fallback=True if you trust the data." if tag == "pickle" else ""

@@ -195,7 +195,7 @@ class SqliteSaver(BaseCheckpointSaver):
     ) -> tuple[Work[None], Config]:
         thread, ns, parent = address(config)
         dumps = self.serde.dumps_typed
-        values = pack_values(self.serde, checkpoint["channel_values"], new_versions)
+        values = pack_values(self.serde.dumps_typed, checkpoint["channel_values"], new_versions)
         tag, body = dumps(without_values(checkpoint))
         mtag, meta = dumps(metadata)
         id_ = checkpoint["id"]

@@ -1,0 +1,253 @@
+"""The memory saver's packed values: plain where they are small, told as changes where they grow.
+
+A blob, a write or a checkpoint stays plain bytes unless it is over 1 kB and a change, or a
+pointer to the same bytes elsewhere in the thread, saves half. See `delta` for the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ckpt_viz.checkpoint import delta
+from ckpt_viz.checkpoint.base import Checkpoint, without_values
+from ckpt_viz.checkpoint.kept import FEW, FLOOR, OVERHEAD, Grown, Kept, Maps, Spot
+from ckpt_viz.checkpoint.packing import Packing
+from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
+
+_WORTH = 128
+"""Bytes from which a tail is looked for among the writes that it came from."""
+
+
+class Line(NamedTuple):
+    """The place of a put: a thread's namespace, what is remembered of it, and the parent."""
+
+    spot: Spot
+    thread: str
+    ns: str
+    parent: str | None
+
+
+class Values:
+    """Reads and writes the packed values of the three dictionaries."""
+
+    def __init__(self, storage: Any, writes: Any, blobs: Any) -> None:
+        self._storage = storage
+        self._writes = writes
+        self._blobs = blobs
+        self.kept = Kept()
+        self.codec: Any = None
+
+    def using(self, serde: SerializerProtocol) -> Values:
+        """These values, read and written by a serializer: that of a saver may be replaced."""
+        if self.codec is None or self.codec.serde is not serde:
+            self.codec = Packing(serde)
+            self.kept.drop()
+        return self
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def line(self, thread: str, ns: str, parent: str | None, id_: str) -> Line:
+        """Where a checkpoint is put."""
+        spot = self.kept.spot(thread, ns)
+        spot.move(parent, id_)
+        return Line(spot, thread, ns, parent)
+
+    def body(self, line: Line, checkpoint: Checkpoint, new: Mapping[str, Any]) -> Typed:
+        """A checkpoint without its values; of long version maps only what changed."""
+        codec, spot = self.codec, line.spot
+        versions, seen = checkpoint["channel_versions"], checkpoint["versions_seen"]
+        if (len(versions) <= FEW and len(seen) <= FEW) or not codec.deltas:
+            spot.maps = None
+            return codec.dumps(without_values(checkpoint))  # type: ignore[no-any-return]
+        maps = spot.maps
+        if maps is not None and (change := maps.change(checkpoint, new)) is not None:
+            rest = without_values(checkpoint)
+            del rest["channel_versions"], rest["versions_seen"]
+            told = codec.dumps([delta.BODY, line.parent, rest, *change])[1]
+            maps.cost += len(told)
+            if maps.cost <= maps.full and 2 * len(told) <= maps.full:
+                return "delta", told
+        whole: Typed = codec.dumps(without_values(checkpoint))
+        spot.maps = Maps(checkpoint, len(whole[1])) if len(whole[1]) > FLOOR else None
+        return whole
+
+    def smaller(self, line: Line, channel: str, version: Any, typed: Typed) -> Typed:
+        """A big value as it is stored: as a change, as a pointer, or whole."""
+        spot, thread, ns, parent = line
+        stored = self._blobs.get((thread, ns, channel, version))
+        if stored is not None or not self.codec.deltas:
+            return typed
+        stored, cost = typed, len(typed[1])
+        base = spot.grown.get(channel) or self._of_parent(line, channel)
+        if base is not None and (thread, ns, channel, base.version) in self._blobs:
+            change, cost = base.grow(typed)
+            if change is not None:
+                kind, n, tail, sets = change
+                told = (kind, n, self._tail(line, tail), sets)
+                stored = "delta", delta.record(base.version, told)
+        if stored is typed:
+            stored = self.piece(thread, ns, typed, parent)
+        self.kept.note(spot, channel, Grown(version, typed, cost))
+        return stored
+
+    def _of_parent(self, line: Line, channel: str) -> Grown | None:
+        """The parent's version of a channel, read from what is stored."""
+        _, thread, ns, parent = line
+        row = self._storage.get(thread, {}).get(ns, {}).get(parent)
+        if row is None or parent is None:
+            return None
+        version = self.checkpoint(thread, ns, parent, row)["channel_versions"].get(channel)
+        if version is None or (thread, ns, channel, version) not in self._blobs:
+            return None
+        typed, cost = self._whole(thread, ns, (channel, version))
+        return Grown(version, typed, cost) if len(typed[1]) > FLOOR else None
+
+    def piece(self, thread: str, ns: str, typed: Typed, parent: str | None = None) -> Typed:
+        """A big value as a pointer to where the same bytes are stored, or as it is."""
+        if not self.codec.deltas:
+            return typed
+        found = self.kept.spot(thread, ns).find(typed)
+        if found is not None:
+            grown, channel, at = found
+            if (thread, ns, channel, grown.version) in self._blobs:
+                return "delta", delta.part((channel, grown.version), at, len(typed[1]))
+        if parent is not None:
+            for (task, index), row in self._writes.get((thread, ns, parent), {}).items():
+                if row[2] == typed:
+                    return "delta", delta.part((parent, task, index), 0, len(typed[1]))
+        return typed
+
+    def _tail(self, line: Line, tail: bytes) -> Any:
+        """New items as bytes, or as a pointer to the write that they came from."""
+        if len(tail) < _WORTH or line.parent is None:
+            return tail
+        writes = self._writes.get((line.thread, line.ns, line.parent), {})
+        for (task, index), (_, _, (tag, data), _) in writes.items():
+            if tag == "msgpack" and data.endswith(tail):
+                place = (line.parent, task, index)
+                return delta.tail_part(place, len(data) - len(tail), len(tail))
+        return tail
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def value(self, thread: str, ns: str, channel: str, version: Any) -> Typed | None:
+        """The packed value of a channel at a version; None if nothing was stored."""
+        typed = self._blobs.get((thread, ns, channel, version))
+        if typed is None or (typed[0] != "delta" and not self.codec.sealed):
+            return typed  # type: ignore[no-any-return]
+        return self._whole(thread, ns, (channel, version))[0]
+
+    def write(self, thread: str, ns: str, id_: str, key: tuple[str, int], typed: Typed) -> Typed:
+        """The packed value of a write."""
+        if typed[0] != "delta" and not self.codec.sealed:
+            return typed
+        return self._whole(thread, ns, (id_, *key))[0]
+
+    def checkpoint(self, thread: str, ns: str, id_: str, row: Any) -> Checkpoint:
+        """A stored checkpoint without its values, its maps in full."""
+        rows, changes = self._storage[thread][ns], []
+        while True:
+            typed = self.codec.unseal(row[0], thread, ns, id_) if self.codec.sealed else row[0]
+            if typed[0] != "delta":
+                break
+            changes.append(self.codec.loads(("msgpack", typed[1])))
+            id_ = changes[-1][1]
+            row = rows[id_]
+        whole: Checkpoint = self.codec.loads(typed)
+        for change in reversed(changes):
+            whole = {**whole, **change[2]}
+            whole["channel_versions"].update(change[3])
+            whole["versions_seen"].update(change[4])
+        return whole
+
+    def _stored(self, thread: str, ns: str, place: Sequence[Any]) -> Typed:
+        """What is stored at a place, unsealed."""
+        if len(place) == 2:
+            typed = self._blobs[(thread, ns, *place)]
+        else:
+            typed = self._writes[thread, ns, place[0]][place[1], place[2]][2]
+        return self.codec.unseal(typed, thread, ns, *place)  # type: ignore[no-any-return]
+
+    def _whole(self, thread: str, ns: str, place: Sequence[Any]) -> tuple[Typed, int]:
+        """The packed value at a place, and what reading its chain costs."""
+        changes, cost = [], 0
+        while True:
+            tag, data = self._stored(thread, ns, place)
+            if tag != "delta":
+                break
+            found = delta.read(data)
+            if found[0] == delta.PART:
+                tag, data = self._piece(thread, ns, found[1:])
+                break
+            kind, n, tail, sets = delta.change_of(found)
+            if type(tail) is list:
+                tail = self._piece(thread, ns, tail)[1]
+            changes.append((kind, n, tail, sets))
+            cost += len(tail) + sum(map(len, (sets or {}).values())) + OVERHEAD
+            place = (place[0], found[1])
+        return (tag, delta.patch(data, reversed(changes))), cost + len(data)
+
+    def _piece(self, thread: str, ns: str, piece: Sequence[Any]) -> Typed:
+        place, start, length = piece
+        (tag, data), _ = self._whole(thread, ns, place)
+        return tag, data[start : start + length]
+
+    # -- moving and removing -------------------------------------------------------------------
+
+    def moved(self, typed: Typed, source: str, target: str, *place: Any) -> Typed:
+        """What one thread stores at a place, as another stores it there."""
+        return self.codec.seal(self.codec.unseal(typed, source, *place), target, *place)  # type: ignore[no-any-return]
+
+    def stand_alone(self, thread: str, ns: str, keep: Sequence[str], used: set[Any]) -> None:
+        """Tell anew what is told against something that is about to go.
+
+        Args:
+            thread: the thread.
+            ns: its namespace.
+            keep: the checkpoints that stay.
+            used: ``(channel, version)`` of the values that stay.
+        """
+        rows, seal, stay = self._storage[thread][ns], self.codec.seal, set(keep)
+        for id_ in keep:
+            body, meta, parent = rows[id_]
+            if self.codec.unseal(body, thread, ns, id_)[0] == "delta" and parent not in stay:
+                whole = self.codec.dumps(self.checkpoint(thread, ns, id_, rows[id_]))
+                rows[id_] = seal(whole, thread, ns, id_), meta, parent
+            for key, row in self._writes.get((thread, ns, id_), {}).items():
+                if self._leans(thread, ns, (id_, *key), stay, used):
+                    (whole, _) = self._whole(thread, ns, (id_, *key))
+                    whole = seal(whole, thread, ns, id_, *key)
+                    self._writes[thread, ns, id_][key] = (row[0], row[1], whole, row[3])
+        self._tell_anew(thread, ns, stay, used)
+
+    def _tell_anew(self, thread: str, ns: str, stay: set[str], used: set[Any]) -> None:
+        last: dict[str, Grown] = {}
+        for place in sorted(used, key=lambda place: (place[0], str(place[1]))):
+            channel, version = place
+            if (thread, ns, *place) not in self._blobs:
+                continue
+            leans = self._leans(thread, ns, place, stay, used)
+            typed, cost = self._whole(thread, ns, place)
+            base = last.get(channel)
+            if leans:
+                change, cost = base.grow(typed) if base is not None else (None, len(typed[1]))
+                told = typed
+                if change is not None and base is not None:
+                    told = "delta", delta.record(base.version, change)
+                self._blobs[(thread, ns, *place)] = self.codec.seal(told, thread, ns, *place)
+            if len(typed[1]) > FLOOR:
+                last[channel] = Grown(version, typed, cost)
+
+    def _leans(
+        self, thread: str, ns: str, place: Sequence[Any], stay: set[str], used: set[Any]
+    ) -> bool:
+        """Whether what is stored at a place is told against something that goes."""
+        tag, data = self._stored(thread, ns, place)
+        if tag != "delta":
+            return False
+        found = delta.read(data)
+        on = [found[1] if found[0] == delta.PART else (place[0], found[1])]
+        if found[0] in (delta.LIST, delta.MAP) and type(found[3]) is list:
+            on.append(found[3][0])
+        return any(tuple(p) not in used if len(p) == 2 else p[0] not in stay for p in on)

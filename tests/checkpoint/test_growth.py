@@ -1,0 +1,191 @@
+"""A history's size is what changed: the bars, and that no change is ever missed."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import random
+import string
+from typing import Annotated, Any
+
+import pytest
+from typing_extensions import TypedDict
+
+from ckpt_viz.checkpoint.memory import InMemorySaver
+from ckpt_viz.graph import END, START, StateGraph
+
+from .test_savers import config, put
+
+
+class Chat(TypedDict):
+    n: int
+    messages: Annotated[list, operator.add]
+
+
+def text(rng: random.Random, size: int = 200) -> str:
+    return "".join(rng.choices(string.ascii_letters + string.digits, k=size))
+
+
+def chat(saver: Any, steps: int) -> list[Any]:
+    rng = random.Random(7)
+
+    def step(state: Chat) -> dict[str, Any]:
+        return {"n": state["n"] + 1, "messages": [{"role": "user", "content": text(rng)}]}
+
+    builder = StateGraph(Chat).add_node("step", step).add_edge(START, "step")
+    builder.add_conditional_edges(
+        "step", lambda s: END if s["n"] >= steps else "step", ["step", END]
+    )
+    graph = builder.compile(checkpointer=saver)
+    made = graph.invoke({"n": 0, "messages": []}, {**config(), "recursion_limit": steps + 5})
+    return made["messages"]
+
+
+def memory_bytes(saver: InMemorySaver) -> int:
+    blobs = sum(len(data) for _, data in saver.blobs.values())
+    writes = sum(len(row[2][1]) for rows in saver.writes.values() for row in rows.values())
+    rows = [
+        row for spaces in saver.storage.values() for ids in spaces.values() for row in ids.values()
+    ]
+    return blobs + writes + sum(len(row[0][1]) + len(row[1][1]) for row in rows)
+
+
+def test_a_growing_list_in_memory() -> None:
+    sizes = {}
+    for steps in (500, 1000):
+        saver = InMemorySaver()
+        messages = chat(saver, steps)
+        sizes[steps] = memory_bytes(saver)
+        packed = len(saver.serde.dumps_typed(messages)[1])
+        assert sizes[steps] <= 1200 * steps + packed
+        assert saver.get_tuple(config()).checkpoint["channel_values"]["messages"] == messages
+    assert sizes[1000] / sizes[500] <= 2.1
+
+
+def grow(saver: Any, values: list[Any]) -> list[dict[str, Any]]:
+    """One checkpoint a value, one after the other."""
+    cfg, made = config(), []
+    for step, value in enumerate(values):
+        cfg = put(saver, cfg, step, {"big": value})
+        made.append(cfg)
+    return made
+
+
+def read(saver: Any, cfg: dict[str, Any]) -> Any:
+    return saver.get_tuple(cfg).checkpoint["channel_values"]["big"]
+
+
+def messages(n: int, rng: random.Random) -> list[Any]:
+    return [{"id": i, "text": text(rng)} for i in range(n)]
+
+
+def variants() -> dict[str, list[Any]]:
+    rng = random.Random(3)
+    base = messages(30, rng)
+    changed = [*base]
+    changed[7] = {"id": 7, "text": "other"}
+    both = [*changed, {"id": 30, "text": "new"}]
+    named = {m["id"]: m for m in base}
+    texts = {f"k{i}": text(rng) for i in range(30)}
+    return {
+        "append": [base[:n] for n in range(10, 31)],
+        "changed inside": [base, changed, both, [*both, 1], both[:20], both],
+        "same": [base, list(base), list(base)],
+        "number keys": [named, {**named, 99: 1}, {**named, 99: 1, 3: 2}],
+        "dict": [texts, {**texts, "k3": 1}, {**texts, "new": 2, "k3": 1}, texts],
+        "dict reordered": [texts, dict(reversed(texts.items())), texts],
+        "kinds": [base, {"a": base}, tuple(base), "x" * 3000, b"x" * 3000, b"x" * 3001, base],
+        "headers": [[0] * n for n in (14, 15, 16, 1100, 65535, 65536, 65540)],
+        "odd values": [
+            [*base, {1, 2}, (3,), bytearray(b"x")],
+            [*base, {1, 3}, (3,), bytearray(b"y")],
+        ],
+        "nested": [{"m": base[:n], "n": n} for n in range(10, 31)],
+    }
+
+
+@pytest.mark.parametrize("kind", variants())
+def test_every_version_comes_back(saver: Any, kind: str) -> None:
+    values = variants()[kind]
+    for cfg, value in zip(grow(saver, values), values, strict=True):
+        found = read(saver, cfg)
+        assert found == value
+        assert type(found) is type(value)
+        if isinstance(value, dict):
+            assert list(found) == list(value)
+
+
+def test_an_item_changed_in_place_is_seen(saver: Any) -> None:
+    value = messages(40, random.Random(1))
+    first = put(saver, config(), 0, {"big": value})
+    value[20]["text"] = "changed in place"
+    second = put(saver, first, 1, {"big": value})
+    assert read(saver, second)[20] == {"id": 20, "text": "changed in place"}
+    assert read(saver, first)[20] != read(saver, second)[20]
+
+
+def test_forks_do_not_see_each_other(saver: Any) -> None:
+    value = messages(40, random.Random(2))
+    base = grow(saver, [value[:n] for n in range(20, 41)])
+    fork = put(saver, base[5], 6, {"big": [*value[:25], "other branch"]})
+    again = put(saver, fork, 7, {"big": [*value[:25], "other branch", "more"]})
+    put(saver, base[-1], 21, {"big": [*value, "first branch"]})
+    assert read(saver, again) == [*value[:25], "other branch", "more"]
+    assert [len(read(saver, cfg)) for cfg in base] == list(range(20, 41))
+
+
+def test_what_is_stored_of_a_change_is_the_change() -> None:
+    """An item changed, a key changed, a value written again as it was."""
+    rng = random.Random(4)
+    value = messages(200, rng)
+    by_key = {str(m["id"]): m for m in value}
+    saver = InMemorySaver()
+    cfg = put(saver, config(), 0, {"list": value, "dict": by_key, "text": text(rng, 5000)})
+    before = memory_bytes(saver)
+    for step in range(1, 101):
+        value = [*value]
+        value[rng.randrange(200)] = {"id": step, "text": text(rng)}
+        by_key = {**by_key, str(rng.randrange(200)): {"id": step, "text": text(rng)}}
+        held = saver.get_tuple(cfg).checkpoint["channel_values"]["text"]
+        cfg = put(saver, cfg, step, {"list": value, "dict": by_key, "text": held})
+    assert memory_bytes(saver) - before < 100 * 1500
+    found = saver.get_tuple(cfg).checkpoint["channel_values"]
+    assert (found["list"], found["dict"]) == (value, by_key)
+
+
+def test_a_delta_can_be_looked_at() -> None:
+    rng = random.Random(5)
+    saver = InMemorySaver()
+    value = messages(30, rng)
+    grow(saver, [value, [*value, "tail"], [*value, "tail"]])
+    tags = [tag for tag, _ in saver.blobs.values()]
+    assert tags == ["msgpack", "delta", "delta"]
+    versions = [key[3] for key in saver.blobs]
+    shown = [saver.serde.loads_typed(typed) for typed in saver.blobs.values()]
+    assert shown[1] == {"delta": "list", "base": versions[0], "append": ["tail"]}
+    assert shown[2] == {"delta": "same", "base": versions[1]}
+
+
+def test_many_channels_are_not_rewritten_at_each_step() -> None:
+    saver = InMemorySaver()
+    builder = StateGraph(Chat)
+    names = [f"node_{i}" for i in range(200)]
+    for name in names:
+        builder.add_node(name, lambda s: {"n": s["n"] + 1})
+    builder.add_edge(START, names[0])
+    for one, other in itertools.pairwise(names):
+        builder.add_edge(one, other)
+    graph = builder.compile(checkpointer=saver)
+    graph.invoke({"n": 0, "messages": []}, {**config(), "recursion_limit": 500})
+    rows = saver.storage["t"][""].values()
+    sizes = [len(row[0][1]) for row in rows]
+    assert sum(sizes) < 200 * 2500
+    seen = [found.checkpoint for found in saver.list(config())]
+    assert len(seen[0]["versions_seen"]) == 202
+    assert [len(c["channel_versions"]) for c in seen] == [*range(202, 2, -1), 3] or len(seen) == 202
+    fresh = InMemorySaver()
+    for found in reversed(list(saver.list(config()))):
+        fresh.put(found.parent_config or config(), found.checkpoint, found.metadata, {})
+    assert [f.checkpoint["versions_seen"] for f in fresh.list(config())] == [
+        c["versions_seen"] for c in seen
+    ]
