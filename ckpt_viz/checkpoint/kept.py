@@ -71,15 +71,20 @@ class Grown:
 
 
 class Maps:
-    """The version maps of a checkpoint, and what their chain costs."""
+    """The version maps of a checkpoint, and what their chain costs.
 
-    __slots__ = ("cost", "full", "seen", "versions")
+    ``last`` is the checkpoint, ``whole`` the last one whose maps were stored whole.
+    """
+
+    __slots__ = ("cost", "full", "last", "seen", "versions", "whole")
 
     def __init__(self, checkpoint: Mapping[str, Any], full: int, cost: int = 0) -> None:
         self.versions = dict(checkpoint["channel_versions"])
         self.seen = {name: dict(seen) for name, seen in checkpoint["versions_seen"].items()}
         self.full = full
         self.cost = cost
+        self.whole: str = checkpoint["id"]
+        self.last: str = checkpoint["id"]
 
     def change(
         self, checkpoint: Mapping[str, Any], new: Mapping[str, Any]
@@ -95,19 +100,24 @@ class Maps:
             saw = {n: dict(s) for n, s in seen.items() if self.seen.get(n) != s}
         self.versions.update(changed)
         self.seen.update(saw)
+        self.last = checkpoint["id"]
         if len(self.versions) != len(versions) or len(self.seen) != len(seen):
             return None
         return changed, saw
 
 
 class Spot:
-    """What is remembered of a thread's namespace: the last checkpoint, and its big values."""
+    """What is remembered of a thread's namespace: the last checkpoint, and its big values.
 
-    __slots__ = ("grown", "id", "maps")
+    ``wrote`` has what was written since, where a saver can point at it.
+    """
+
+    __slots__ = ("grown", "id", "maps", "wrote")
 
     def __init__(self) -> None:
         self.id: str | None = None
         self.grown: dict[str, Grown] = {}
+        self.wrote: list[Grown] = []
         self.maps: Maps | None = None
 
     def move(self, parent: str | None, id_: str) -> bool:
@@ -116,12 +126,14 @@ class Spot:
         if not known:
             self.grown, self.maps = {}, None
         self.id = id_
+        self.wrote = []
         return known
 
     def find(self, typed: Typed) -> tuple[Grown, str, int] | None:
-        """A remembered value, and its channel, that holds these packed bytes at some place."""
+        """A remembered value that holds these packed bytes: it, its channel, and at which byte."""
         tag, data = typed
-        for channel, grown in self.grown.items():
+        kept = [*self.grown.items(), *(("", grown) for grown in self.wrote)]
+        for channel, grown in kept:
             own_tag, own = grown.typed
             if own_tag == tag and len(own) >= len(data):
                 at = own.find(data[:_PROBE])

@@ -13,11 +13,6 @@ from ckpt_viz.errors import CheckpointNotFoundError
 from .test_savers import chain, checkpoint, config, ids, put
 
 
-@pytest.fixture(params=["memory"])
-def raw_saver() -> Any:
-    return InMemorySaver()
-
-
 def tree(saver: Any, seed: int, thread: str = "t", ns: str = "", size: int = 40) -> None:
     """A random tree of checkpoints whose values grow, change, shrink and stay as they are."""
     rng = random.Random(seed)

@@ -10,43 +10,23 @@ from types import TracebackType
 from typing import Any
 
 from ckpt_viz.checkpoint.base import (
-    WRITES_IDX_MAP,
-    BaseCheckpointSaver,
     Checkpoint,
     CheckpointTuple,
     Config,
-    Extending,
     Metadata,
     address,
     check_filter,
-    check_head,
-    config_of,
-    named,
-    pack_values,
     text_version,
-    time_of,
-    without_values,
 )
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 from ckpt_viz.checkpoint.sqlite import schema
 from ckpt_viz.checkpoint.sqlite.reading import Query, Reader
-from ckpt_viz.checkpoint.sqlite.runner import AioRunner, LockedRunner, Runner, T, Work
-from ckpt_viz.errors import SerializationError
-
-_PUT = "INSERT OR REPLACE INTO ckpt_checkpoints VALUES(?,?,?,?,?,?,?,?,?)"
-_NEWEST = "SELECT max(id) FROM ckpt_checkpoints WHERE k=? AND id>?"
-_PUT_BLOB = "INSERT OR IGNORE INTO ckpt_blobs VALUES(?,?,?,?,?)"
-_PUT_WRITE = "INSERT OR IGNORE INTO ckpt_writes VALUES(?,?,?,?,?,?,?,?)"
-_PUT_MARK = "INSERT OR REPLACE INTO ckpt_writes VALUES(?,?,?,?,?,?,?,?)"
-_THREADS = """SELECT thread, sum(n), step, max(id) FROM (
-    SELECT t.thread, t.ns, count(*) AS n, c.step, max(c.id) AS id
-    FROM ckpt_threads t JOIN ckpt_checkpoints c ON c.k = t.k GROUP BY t.k)
-    GROUP BY thread ORDER BY max(id) DESC"""
-
-Row = tuple[Any, ...]
+from ckpt_viz.checkpoint.sqlite.runner import AioRunner, LockedRunner, Runner
+from ckpt_viz.checkpoint.sqlite.methods import Upkeep
+from ckpt_viz.checkpoint.sqlite.writing import Writer
 
 
-class SqliteSaver(BaseCheckpointSaver):
+class SqliteSaver(Upkeep):
     """Keeps threads in a SQLite database. Each method has an async twin on the same object.
 
     Args:
@@ -65,7 +45,7 @@ class SqliteSaver(BaseCheckpointSaver):
         self._given: Any = conn
         self._open: sqlite3.Connection | None = None
         self._is_setup = False
-        self._keys: dict[tuple[str, str], int] = {}
+        self._writer = Writer()
         self._runner: Runner = LockedRunner(self._ready)
         if isinstance(conn, sqlite3.Connection):
             self.identity = _identity(_file_of(conn))
@@ -127,7 +107,7 @@ class SqliteSaver(BaseCheckpointSaver):
         if self._open is not None:
             self._open.close()
             self._open, self._is_setup = None, False
-            self._keys.clear()
+            self._writer.forget()
 
     def __enter__(self) -> SqliteSaver:
         return self
@@ -170,9 +150,9 @@ class SqliteSaver(BaseCheckpointSaver):
         Raises:
             SerializationError: a value cannot be saved; nothing was kept.
         """
-        work, made = self._pack_put(config, checkpoint, metadata, new_versions)
-        self._runner.run(work)
-        return made
+        packed = self._writer.packed(self.serde, config, checkpoint, metadata, new_versions)
+        self._runner.run(packed.save)
+        return packed.config
 
     async def aput(
         self,
@@ -182,109 +162,36 @@ class SqliteSaver(BaseCheckpointSaver):
         new_versions: Mapping[str, Any],
     ) -> Config:
         """As `put`; packed at once, written in the worker."""
-        work, made = self._pack_put(config, checkpoint, metadata, new_versions)
-        await self._runner.arun(work)
-        return made
-
-    def _pack_put(
-        self,
-        config: Config,
-        checkpoint: Checkpoint,
-        metadata: Metadata,
-        new_versions: Mapping[str, Any],
-    ) -> tuple[Work[None], Config]:
-        thread, ns, parent = address(config)
-        dumps = self.serde.dumps_typed
-        values = pack_values(self.serde.dumps_typed, checkpoint["channel_values"], new_versions)
-        tag, body = dumps(without_values(checkpoint))
-        mtag, meta = dumps(metadata)
-        id_ = checkpoint["id"]
-        step, source = metadata.get("step"), metadata.get("source")
-        guarded = config.__class__ is Extending
-
-        def work(conn: sqlite3.Connection) -> None:
-            schema.begin(conn)
-            try:
-                k = self._key(conn, thread, ns)
-                if guarded:
-                    check_head(config, conn.execute(_NEWEST, (k, parent or "")).fetchone()[0])
-                for channel, version, (vtag, data) in values:
-                    conn.execute(_PUT_BLOB, (k, version, channel, vtag, data))
-                conn.execute(_PUT, (k, id_, parent, source, step, tag, body, mtag, meta))
-            except BaseException:
-                self._undo(conn)
-                raise
-            conn.commit()
-
-        return work, config_of(thread, ns, id_)
+        packed = self._writer.packed(self.serde, config, checkpoint, metadata, new_versions)
+        await self._runner.arun(packed.save)
+        return packed.config
 
     def put_writes(
         self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Keep what a task wrote. A plain write that is there already stays as it is."""
-        self._runner.run(self._pack_writes(config, writes, task_id, task_path))
+        packed = self._writer.packed_writes(self.serde, config, writes, task_id, task_path)
+        self._runner.run(packed.save)
 
     async def aput_writes(
         self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """As `put_writes`; packed at once, written in the worker."""
-        await self._runner.arun(self._pack_writes(config, writes, task_id, task_path))
-
-    def _pack_writes(
-        self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
-    ) -> Work[None]:
-        thread, ns, id_ = address(config)
-        dumps = self.serde.dumps_typed
-        rows: list[tuple[str, Row]] = []
-        for position, (channel, value) in enumerate(writes):
-            index = WRITES_IDX_MAP.get(channel, position)
-            try:
-                tag, data = dumps(value)
-            except SerializationError as error:
-                raise named(error, channel) from error
-            sql = _PUT_WRITE if index >= 0 else _PUT_MARK
-            rows.append((sql, (id_ or "", task_id, index, task_path, channel, tag, data)))
-
-        def work(conn: sqlite3.Connection) -> None:
-            schema.begin(conn)
-            try:
-                k = self._key(conn, thread, ns)
-                for sql, row in rows:
-                    conn.execute(sql, (k, *row))
-            except BaseException:
-                self._undo(conn)
-                raise
-            conn.commit()
-
-        return work
-
-    def _key(self, conn: sqlite3.Connection, thread: str, ns: str) -> int:
-        """The number of a thread and namespace, made at the first write."""
-        k = self._keys.get((thread, ns))
-        if k is None:
-            conn.execute("INSERT OR IGNORE INTO ckpt_threads(thread, ns) VALUES(?,?)", (thread, ns))
-            found = conn.execute(
-                "SELECT k FROM ckpt_threads WHERE thread=? AND ns=?", (thread, ns)
-            ).fetchone()
-            k = self._keys[thread, ns] = found[0]
-        return k
-
-    def _undo(self, conn: sqlite3.Connection) -> None:
-        conn.rollback()
-        self._keys.clear()
+        packed = self._writer.packed_writes(self.serde, config, writes, task_id, task_path)
+        await self._runner.arun(packed.save)
 
     # -- reading -------------------------------------------------------------------------------
 
     def get_tuple(self, config: Config) -> CheckpointTuple | None:
         """The addressed checkpoint, or the newest of the thread; None if there is none."""
         query = Query.one(*address(config))
-        found = self._runner.run(Reader(self.serde, query).page)
+        found = self._runner.run(Reader(self._writer.using(self.serde), query).page)
         return found[0] if found else None
 
     async def aget_tuple(self, config: Config) -> CheckpointTuple | None:
         """As `get_tuple`."""
         query = Query.one(*address(config))
-        found = await self._runner.arun(Reader(self.serde, query).page)
+        found = await self._runner.arun(Reader(self._writer.using(self.serde), query).page)
         return found[0] if found else None
 
     def list(
@@ -300,7 +207,7 @@ class SqliteSaver(BaseCheckpointSaver):
         Raises:
             ValueError: a filter key is not a plain name.
         """
-        reader = Reader(self.serde, Query.many(config, check_filter(filter), before, limit))
+        reader = Reader(self._writer.using(self.serde), Query.many(config, check_filter(filter), before, limit))
         return self._pages(reader)
 
     def _pages(self, reader: Reader) -> Iterator[CheckpointTuple]:
@@ -316,42 +223,10 @@ class SqliteSaver(BaseCheckpointSaver):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """As `list`."""
-        reader = Reader(self.serde, Query.many(config, check_filter(filter), before, limit))
+        reader = Reader(self._writer.using(self.serde), Query.many(config, check_filter(filter), before, limit))
         while not reader.done:
             for item in await self._runner.arun(reader.page):
                 yield item
-
-    # -- threads -------------------------------------------------------------------------------
-
-    def threads(self) -> list[dict[str, Any]]:  # type: ignore[valid-type]
-        """One ``{thread_id, checkpoints, last_step, last_time}`` a thread, last used first."""
-        return _thread_rows(self._runner.run(_read_threads))
-
-    async def athreads(self) -> Sequence[dict[str, Any]]:
-        """As `threads`."""
-        return _thread_rows(await self._runner.arun(_read_threads))
-
-    def delete_thread(self, thread_id: str) -> None:
-        """Remove everything of a thread."""
-        self._runner.run(self._delete(thread_id))
-
-    async def adelete_thread(self, thread_id: str) -> None:
-        """As `delete_thread`."""
-        await self._runner.arun(self._delete(thread_id))
-
-    def _delete(self, thread: str) -> Work[None]:
-        def work(conn: sqlite3.Connection) -> None:
-            schema.begin(conn)
-            try:
-                keys = "SELECT k FROM ckpt_threads WHERE thread=?"
-                for table in ("ckpt_checkpoints", "ckpt_blobs", "ckpt_writes"):
-                    conn.execute(f"DELETE FROM {table} WHERE k IN ({keys})", (thread,))
-            except BaseException:
-                self._undo(conn)
-                raise
-            conn.commit()
-
-        return work
 
 
 def _connect(path: str) -> sqlite3.Connection:
@@ -388,17 +263,3 @@ def _identity(path: str | None) -> str | None:
 
 def _nothing(_: sqlite3.Connection) -> None:
     """Opening the connection is all that was wanted."""
-
-
-def _read_threads(conn: sqlite3.Connection) -> list[Row]:
-    return conn.execute(_THREADS).fetchall()
-
-
-def _thread_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    return [
-        {"thread_id": thread, "checkpoints": n, "last_step": step, "last_time": time_of(id_)}
-        for thread, n, step, id_ in rows
-    ]
-
-
-__all__ = ["SqliteSaver", "T"]
