@@ -58,7 +58,7 @@ class Upkeep(BaseCheckpointSaver):
                     "checkpoints": len(rows),
                     "last_step": step,
                     "last_time": time_of(last),
-                    "bytes": sizes[thread],
+                    "bytes": sizes.get(thread, 0),
                 }
             )
         return sorted(found, key=lambda row: row["last_time"], reverse=True)

@@ -22,9 +22,9 @@ def test_a_file_is_there_for_the_next_process(tmp_path):
     saver.close()
     assert len(list(SqliteSaver.from_conn_string(tmp_path / "c.db").list(config()))) == 2
     raw = sqlite3.connect(tmp_path / "c.db")
-    assert raw.execute("PRAGMA user_version").fetchone()[0] == 0x636B7601
+    assert raw.execute("PRAGMA user_version").fetchone()[0] == 0x636B7602
     assert raw.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-    raw.execute(f"PRAGMA user_version={0x636B7602}")
+    raw.execute(f"PRAGMA user_version={0x636B7603}")
     raw.close()
     with pytest.raises(RuntimeError, match="newer"):
         SqliteSaver.from_conn_string(tmp_path / "c.db").setup()

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.errors import CheckpointNotFoundError
 
 from .test_savers import chain, checkpoint, config, ids, put

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -11,8 +11,6 @@ from ckpt_viz.checkpoint.packing import Packing
 from ckpt_viz.checkpoint.sqlite import upkeep
 from ckpt_viz.checkpoint.sqlite.runner import Runner
 from ckpt_viz.checkpoint.sqlite.writing import Writer
-
-Work = Callable[[Any], Any]
 
 
 class Upkeep(BaseCheckpointSaver):
@@ -48,16 +46,18 @@ class Upkeep(BaseCheckpointSaver):
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         await self._runner.arun(self._copy(source_thread_id, target_thread_id))
 
-    def _copy(self, source: str, target: str) -> Work:
+    def _copy(self, source: str, target: str) -> Any:
         return upkeep.copy_thread(self._writer, self._packing(), source, target)
 
     def delete_for_runs(self, run_ids: Sequence[str], *, dry_run: bool = False) -> Removal:
-        return self._runner.run(self._delete_runs(run_ids, dry_run))
+        removed: Removal = self._runner.run(self._delete_runs(run_ids, dry_run))
+        return removed
 
     async def adelete_for_runs(self, run_ids: Sequence[str], *, dry_run: bool = False) -> Removal:
-        return await self._runner.arun(self._delete_runs(run_ids, dry_run))
+        removed: Removal = await self._runner.arun(self._delete_runs(run_ids, dry_run))
+        return removed
 
-    def _delete_runs(self, run_ids: Sequence[str], dry_run: bool) -> Work:
+    def _delete_runs(self, run_ids: Sequence[str], dry_run: bool) -> Any:
         return upkeep.delete_for_runs(self._writer, self._packing(), run_ids, dry_run)
 
     def prune(
@@ -68,7 +68,9 @@ class Upkeep(BaseCheckpointSaver):
         dry_run: bool = False,
         keep_labelled: bool = True,
     ) -> Removal:
-        return self._runner.run(self._prune(thread_ids, strategy, dry_run, keep_labelled))
+        work = self._prune(thread_ids, strategy, dry_run, keep_labelled)
+        removed: Removal = self._runner.run(work)
+        return removed
 
     async def aprune(
         self,
@@ -78,9 +80,11 @@ class Upkeep(BaseCheckpointSaver):
         dry_run: bool = False,
         keep_labelled: bool = True,
     ) -> Removal:
-        return await self._runner.arun(self._prune(thread_ids, strategy, dry_run, keep_labelled))
+        work = self._prune(thread_ids, strategy, dry_run, keep_labelled)
+        removed: Removal = await self._runner.arun(work)
+        return removed
 
-    def _prune(self, thread_ids: Sequence[str], *options: Any) -> Work:
+    def _prune(self, thread_ids: Sequence[str], *options: Any) -> Any:
         return upkeep.prune(self._writer, self._packing(), thread_ids, options)
 
     def compact(self, *, dry_run: bool = False) -> dict[str, int]:

@@ -347,9 +347,7 @@ class Reader:
         bodies: dict[tuple[int, str], Checkpoint] = {}
         for row in reversed(rows):  # a parent first: its maps help to fill the child's
             bodies[row[0], row[1]] = source.body(conn, row)
-        source.read_values(
-            conn, ((k, body["channel_versions"]) for (k, _), body in bodies.items())
-        )
+        source.read_values(conn, ((k, body["channel_versions"]) for (k, _), body in bodies.items()))
         cells = {
             key: source.cells_of(key[0], body["channel_versions"]) for key, body in bodies.items()
         }
@@ -359,7 +357,10 @@ class Reader:
         source.read_chains(conn, [(k, cell) for k, cell in big if cell.__class__ is int])
         made = [
             self._tuple(
-                row, bodies[row[0], row[1]], cells[row[0], row[1]], writes.get((row[0], short(row[1])))
+                row,
+                bodies[row[0], row[1]],
+                cells[row[0], row[1]],
+                writes.get((row[0], short(row[1]))),
             )
             for row in rows
         ]

@@ -20,9 +20,9 @@ from ckpt_viz.checkpoint.base import (
 )
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 from ckpt_viz.checkpoint.sqlite import schema
+from ckpt_viz.checkpoint.sqlite.methods import Upkeep
 from ckpt_viz.checkpoint.sqlite.reading import Query, Reader
 from ckpt_viz.checkpoint.sqlite.runner import AioRunner, LockedRunner, Runner
-from ckpt_viz.checkpoint.sqlite.methods import Upkeep
 from ckpt_viz.checkpoint.sqlite.writing import Writer
 
 
@@ -207,7 +207,9 @@ class SqliteSaver(Upkeep):
         Raises:
             ValueError: a filter key is not a plain name.
         """
-        reader = Reader(self._writer.using(self.serde), Query.many(config, check_filter(filter), before, limit))
+        reader = Reader(
+            self._writer.using(self.serde), Query.many(config, check_filter(filter), before, limit)
+        )
         return self._pages(reader)
 
     def _pages(self, reader: Reader) -> Iterator[CheckpointTuple]:
@@ -223,7 +225,9 @@ class SqliteSaver(Upkeep):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """As `list`."""
-        reader = Reader(self._writer.using(self.serde), Query.many(config, check_filter(filter), before, limit))
+        reader = Reader(
+            self._writer.using(self.serde), Query.many(config, check_filter(filter), before, limit)
+        )
         while not reader.done:
             for item in await self._runner.arun(reader.page):
                 yield item

@@ -13,8 +13,15 @@ from typing import Any
 from ormsgpack import packb, unpackb
 
 from ckpt_viz.checkpoint import chains
-from ckpt_viz.checkpoint.base import Checkpoint, Config, Removal, address, config_of, no_checkpoint
-from ckpt_viz.checkpoint.base import time_of
+from ckpt_viz.checkpoint.base import (
+    Checkpoint,
+    Config,
+    Removal,
+    address,
+    config_of,
+    no_checkpoint,
+    time_of,
+)
 from ckpt_viz.checkpoint.delta import long, short
 from ckpt_viz.checkpoint.kept import Spot
 from ckpt_viz.checkpoint.packing import Packing
@@ -151,7 +158,9 @@ def prune(
                 sql = "SELECT id FROM ckpt_labels WHERE k=?"
                 named = [id_ for (id_,) in conn.execute(sql, (k,))] if keep_labelled else []
                 keep = to_keep(
-                    parents, named, lambda id_, s=space, p=parents: s.rebuilt_from(id_, p)  # type: ignore[misc]
+                    parents,
+                    named,
+                    lambda id_, s=space, p=parents: s.rebuilt_from(id_, p),  # type: ignore[misc]
                 )
             gone = space.drop(gone, set(parents) - keep, dry_run)
     return gone
@@ -261,11 +270,13 @@ class Space:
         """Big values that stay get chains of their own, without what goes."""
         conn, k = self._conn, self.k
         old = [c for (c,) in conn.execute("SELECT chain FROM ckpt_chains WHERE k=?", (k,))]
-        put = Put(self._writer, self._packing, self._thread, self._ns, "", None)
+        put = Put(self._writer, self._packing, (self._thread, self._ns, "", None))
         put.renew(conn, k, Spot())
         moved: dict[int, int] = {}
         order = sorted(
-            (channel, str(long(version)), version) for version, own in left.items() for channel in own
+            (channel, str(long(version)), version)
+            for version, own in left.items()
+            for channel in own
         )
         for channel, _, version in order:
             cell = left[version][channel]
@@ -496,4 +507,3 @@ def _sizes(
         cells = [cell for _, _, cell in read_writes(data)]
         written += len(data) + sum(big.pop(cell, 0) for cell in cells if cell.__class__ is int)
     return values, written
-

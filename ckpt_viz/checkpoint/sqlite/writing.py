@@ -111,7 +111,7 @@ class Writer:
         """
         thread, ns, parent = address(config)
         packing = self.using(serde)
-        put = Put(self, packing, thread, ns, checkpoint["id"], parent)
+        put = Put(self, packing, (thread, ns, checkpoint["id"], parent))
         put.extending = config if config.__class__ is Extending else None
         put.values = pack_values(packing.dumps, checkpoint["channel_values"], new_versions)
         put.meta = put.pack_metadata(metadata)
@@ -134,7 +134,7 @@ class Writer:
         """
         thread, ns, id_ = address(config)
         packing = self.using(serde)
-        put = PutWrites(self, packing, thread, ns, id_ or "", None)
+        put = PutWrites(self, packing, (thread, ns, id_ or "", None))
         put.task, put.path = task, path
         for position, (channel, value) in enumerate(writes):
             index = WRITES_IDX_MAP.get(channel, position)
@@ -148,18 +148,26 @@ class Writer:
 class _Saving:
     """What both kinds of puts do in their transaction."""
 
-    __slots__ = ("_notes", "_packing", "_writer", "conn", "id", "k", "ns", "parent", "spot", "thread")
+    __slots__ = (
+        "_notes",
+        "_packing",
+        "_writer",
+        "conn",
+        "id",
+        "k",
+        "ns",
+        "parent",
+        "spot",
+        "thread",
+    )
 
     def __init__(
-        self, writer: Writer, packing: Packing, thread: str, ns: str, id_: str, parent: str | None
+        self, writer: Writer, packing: Packing, place: tuple[str, str, str, str | None]
     ) -> None:
         self._writer = writer
         self._packing = packing
-        self.thread = thread
-        self.ns = ns
-        self.id = id_
-        self.parent = parent
-        self.spot: Spot = writer.kept.spot(thread, ns)
+        self.thread, self.ns, self.id, self.parent = place
+        self.spot: Spot = writer.kept.spot(self.thread, self.ns)
 
     def save(self, conn: sqlite3.Connection) -> None:
         """Write it, all or nothing."""
@@ -191,7 +199,7 @@ class _Saving:
         return cell_of(typed)
 
     def _found(self, typed: Typed) -> int | None:
-        """Where the same big value, or a value that it is a piece of, is stored; the place of it."""
+        """The place of the same big value, or of a pointer to one that it is a piece of."""
         found = self.spot.find(typed) if self._packing.deltas else None
         if found is None or found[0].at is None or self._tip(found[0].at) is None:
             return None
@@ -217,8 +225,9 @@ class _Saving:
 
     def _tip(self, at: int) -> int | None:
         """The last place of a chain; None if the chain is gone."""
-        found = self.conn.execute(_TIP, (chains.first(at), chains.after(at))).fetchone()
-        return found[0]  # type: ignore[no-any-return]
+        tip: int | None
+        (tip,) = self.conn.execute(_TIP, (chains.first(at), chains.after(at))).fetchone()
+        return tip
 
 
 class Put(_Saving):
@@ -400,9 +409,9 @@ class PutWrites(_Saving):
     __slots__ = ("path", "task", "writes")
 
     def __init__(
-        self, writer: Writer, packing: Packing, thread: str, ns: str, id_: str, parent: str | None
+        self, writer: Writer, packing: Packing, place: tuple[str, str, str, str | None]
     ) -> None:
-        super().__init__(writer, packing, thread, ns, id_, parent)
+        super().__init__(writer, packing, place)
         self.writes: list[tuple[int, str, Typed]] = []
         self.task = self.path = ""
 
@@ -429,5 +438,3 @@ class PutWrites(_Saving):
                 kept[row[0]] = row
         sql = "UPDATE ckpt_writes SET data=? WHERE k=? AND id=? AND task=?"
         conn.execute(sql, (pack_writes(kept.values()), *key))
-
-
