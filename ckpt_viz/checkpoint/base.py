@@ -223,7 +223,7 @@ class BaseCheckpointSaver:
     def compact(self, *, dry_run: bool = False) -> dict[str, int]:
         """Give back the room of what was removed; ``{before, after}`` in bytes.
 
-        With ``dry_run`` nothing is done, and ``after`` is what is expected.
+        With ``dry_run`` nothing is done, and ``after`` is what it comes to at most.
         """
         raise NotImplementedError
 

@@ -205,7 +205,8 @@ class _Saving:
             return None
         grown, _, start = found
         if len(grown.typed[1]) == len(typed[1]):
-            return grown.at
+            at: int = grown.at
+            return at
         return self._chain(chains.part_row(grown.at, start, len(typed[1])))
 
     def _whole(self, typed: Typed) -> int:
