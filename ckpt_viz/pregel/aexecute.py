@@ -11,6 +11,7 @@ from typing import Any
 from ckpt_viz.errors import NodeTimeoutError, ParentCommand
 from ckpt_viz.pregel.execute import cancelled_by_itself, received, routes, settle
 from ckpt_viz.pregel.langchain import enter
+from ckpt_viz.pregel.progress import hear_callbacks
 from ckpt_viz.pregel.retry import AttemptScope, tell, wait_of
 from ckpt_viz.pregel.run import Run
 from ckpt_viz.pregel.scope import TaskScope
@@ -18,13 +19,22 @@ from ckpt_viz.pregel.task import Task
 
 
 async def _acall(run: Run, task: Task, own: TaskScope | None = None) -> None:
-    own = own or TaskScope(task, run)
+    body = _abody
+    if own is None:
+        own = TaskScope(task, run)
+    elif own.hears:
+        body = _heard
     enter(own)
     if run.trace is None:
-        await _abody(run, own)
+        await body(run, own)
     else:
         async with run.trace.atask(own):
-            await _abody(run, own)
+            await body(run, own)
+
+
+async def _heard(run: Run, own: TaskScope) -> None:
+    hear_callbacks(own)
+    await _abody(run, own)
 
 
 async def _abody(run: Run, own: TaskScope) -> None:
@@ -81,7 +91,7 @@ async def _timed(run: Run, task: Task, own: AttemptScope) -> None:
         last = clock()
 
     own.beat = beat
-    own.beats_on_write = policy.refresh_on == "auto"
+    own.hears = policy.refresh_on == "auto" and policy.idle_timeout is not None
     inner = asyncio.ensure_future(_acall(run, task, own))
     limits = [("idle", policy.idle_timeout), ("run", policy.run_timeout)]
     try:

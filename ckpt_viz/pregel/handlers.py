@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ckpt_viz.constants import ERROR_SOURCE, PULL, PUSH
+from ckpt_viz.constants import ERROR_SOURCE, PUSH
 from ckpt_viz.errors import NodeError
 from ckpt_viz.ids import hash_uuid, id_bytes
-from ckpt_viz.pregel.algo import node_input
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.pending import PendingWrite, hand_back
 from ckpt_viz.pregel.task import Task, path_text
@@ -48,10 +47,8 @@ def take_over(live: Live, failed: Task) -> HandlerTask | None:
     node = live.program.nodes.get(name) if name is not None else None
     if node is None:
         return None
-    sent = failed.path[0] != PULL
-    value = failed.input if sent else node_input(live, node, failed.step)[1]
     path = (*failed.path[:2], "node_error_handler", False)
-    task = HandlerTask(node, path, (PUSH,), value, failed.step)
+    task = HandlerTask(node, path, (PUSH,), failed.input, failed.step)
     task.base = failed.base
     task.source = failed.id
     task.failure = NodeError(failed.name, failed.error)

@@ -144,6 +144,8 @@ def _show_break(run: Run) -> Script:
 
 
 def _show_started(run: Run, tasks: Sequence[Task]) -> Script:
+    if run.progress is not None:
+        run.progress()
     if run.cache is not None:
         yield from take_results(run, tasks)
     if run.tasks:

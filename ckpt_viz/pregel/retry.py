@@ -26,22 +26,23 @@ Call = Callable[[Any, Task, TaskScope], None]
 class AttemptScope(TaskScope):
     """The scope of one attempt. ``beat`` is what `Runtime.heartbeat` calls.
 
-    ``silent``: its time is over, and what it writes reaches nobody.
+    ``hears``: whatever happens inside counts as progress. ``silent``: its time is over, and what it
+    writes reaches nobody.
     """
 
-    __slots__ = ("attempt", "beat", "beats_on_write", "began", "silent")
+    __slots__ = ("attempt", "beat", "began", "hears", "silent")
 
     def __init__(self, task: Task, run: Surroundings, attempt: int, began: float) -> None:
         super().__init__(task, run)
         self.attempt = attempt
         self.began = began
         self.beat: Any = None
-        self.beats_on_write = False
+        self.hears = False
         self.silent = False
 
     def write(self, chunk: Any) -> None:
         """Put a chunk into the custom stream, which may count as progress."""
-        if self.beats_on_write:
+        if self.hears:
             self.beat()
         if not self.silent:
             super().writer(chunk)

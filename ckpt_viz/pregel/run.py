@@ -25,6 +25,7 @@ from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.nesting import ALONE, Nest
 from ckpt_viz.pregel.pending import PendingWrite
 from ckpt_viz.pregel.program import Program
+from ckpt_viz.pregel.progress import progress_of
 from ckpt_viz.pregel.requests import Emit, Save, SaveWrites
 from ckpt_viz.pregel.scope import Answers
 from ckpt_viz.pregel.settings import Settings, place, user_metadata, with_parents
@@ -108,6 +109,7 @@ class Run:
         "pending",
         "post",
         "program",
+        "progress",
         "remote",
         "replay",
         "saver",
@@ -184,6 +186,9 @@ class Run:
     def _claim(self, saver: Any, where: dict[str, Any]) -> None:
         """Which thread's lease this run is to take; see `ckpt_viz.pregel.lease`."""
         self.within: Any = scope.get(None)
+        self.progress = progress_of(self.within)
+        if self.progress is not None:
+            self.announces = True
         self.owner: Any = None
         self.lease: Any = None
         self.addressed = self.guarded = self.leaving = False

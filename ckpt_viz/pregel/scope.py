@@ -85,6 +85,7 @@ class TaskScope:
     attempt = 1
     began: float | None = None
     beat: Any = None
+    hears = False
 
     def __init__(self, task: Task, run: Surroundings) -> None:
         self.task = task

@@ -150,6 +150,31 @@ async def test_an_idle_timeout_is_put_off_by_progress() -> None:
         await graph(a=(beating("beat"), {"timeout": both})).ainvoke({})
 
 
+async def test_what_happens_inside_a_node_is_progress() -> None:
+    runnables = pytest.importorskip("langchain_core.runnables")
+
+    async def wait(value: Any) -> Any:
+        await asyncio.sleep(0.08)
+
+    flow = StateGraph(State).add_edge(START, "a").add_edge("a", "b").add_edge("b", "c")
+    inner = flow.add_node("a", wait).add_node("b", wait).add_node("c", wait).compile()
+
+    async def calls_a_graph(state: Any) -> Any:
+        return await inner.ainvoke({})
+
+    async def calls_a_runnable(state: Any) -> Any:
+        for _ in range(3):
+            await runnables.RunnableLambda(wait).ainvoke(1)
+
+    for node in (calls_a_graph, calls_a_runnable):
+        auto, strict = (
+            TimeoutPolicy(idle_timeout=0.15, refresh_on=on) for on in ("auto", "heartbeat")
+        )
+        await graph(a=(node, {"timeout": auto})).ainvoke({})
+        with pytest.raises(NodeTimeoutError):
+            await graph(a=(node, {"timeout": strict})).ainvoke({})
+
+
 async def test_a_timeout_is_an_attempt_like_others() -> None:
     runs: list[int] = []
 
@@ -230,6 +255,20 @@ async def test_a_timeout_has_a_handler() -> None:
 
     app = graph(a=(sleeps, {"error_handler": handle, "timeout": 0.03}))
     assert (await app.ainvoke({}))["x"] == "NodeTimeoutError"
+
+
+def test_a_handler_gets_the_input_of_the_failed_node() -> None:
+    Private = TypedDict("Private", {"x": int})
+
+    def node(state: Private) -> Any:
+        raise ValueError
+
+    def handle(state: Any) -> Any:
+        return {"log": [dict(state)]}
+
+    node.__annotations__["state"] = Private
+    app = graph(a=(node, {"error_handler": handle}))
+    assert app.invoke({"x": 1, "log": ["old"]})["log"] == ["old", {"x": 1}]
 
 
 def test_a_resumed_run_goes_on_with_the_handler() -> None:
