@@ -129,23 +129,23 @@ async def test_a_run_timeout(limit: Any) -> None:
 async def test_an_idle_timeout_is_put_off_by_progress() -> None:
     def beating(how: str) -> Any:
         async def node(state: Any, runtime: Runtime) -> Any:
-            for _ in range(4):
-                await asyncio.sleep(0.05)
+            for _ in range(5):
+                await asyncio.sleep(0.1)
                 runtime.heartbeat() if how == "beat" else runtime.stream_writer(1)
             return {"x": how}
 
         return node
 
     auto, strict = (
-        TimeoutPolicy(idle_timeout=0.15),
-        TimeoutPolicy(idle_timeout=0.15, refresh_on="heartbeat"),
+        TimeoutPolicy(idle_timeout=0.35),
+        TimeoutPolicy(idle_timeout=0.35, refresh_on="heartbeat"),
     )
     assert (await graph(a=(beating("beat"), {"timeout": strict})).ainvoke({}))["x"] == "beat"
     assert (await graph(a=(beating("write"), {"timeout": auto})).ainvoke({}))["x"] == "write"
     with pytest.raises(NodeTimeoutError, match="idle timeout") as caught:
         await graph(a=(beating("write"), {"timeout": strict})).ainvoke({})
     assert caught.value.kind == "idle"
-    both = TimeoutPolicy(idle_timeout=0.15, run_timeout=0.12)
+    both = TimeoutPolicy(idle_timeout=0.35, run_timeout=0.25)
     with pytest.raises(NodeTimeoutError, match="run timeout"):
         await graph(a=(beating("beat"), {"timeout": both})).ainvoke({})
 
@@ -154,7 +154,7 @@ async def test_what_happens_inside_a_node_is_progress() -> None:
     runnables = pytest.importorskip("langchain_core.runnables")
 
     async def wait(value: Any) -> Any:
-        await asyncio.sleep(0.08)
+        await asyncio.sleep(0.15)
 
     flow = StateGraph(State).add_edge(START, "a").add_edge("a", "b").add_edge("b", "c")
     inner = flow.add_node("a", wait).add_node("b", wait).add_node("c", wait).compile()
@@ -168,7 +168,7 @@ async def test_what_happens_inside_a_node_is_progress() -> None:
 
     for node in (calls_a_graph, calls_a_runnable):
         auto, strict = (
-            TimeoutPolicy(idle_timeout=0.15, refresh_on=on) for on in ("auto", "heartbeat")
+            TimeoutPolicy(idle_timeout=0.35, refresh_on=on) for on in ("auto", "heartbeat")
         )
         await graph(a=(node, {"timeout": auto})).ainvoke({})
         with pytest.raises(NodeTimeoutError):
@@ -258,7 +258,8 @@ async def test_a_timeout_has_a_handler() -> None:
 
 
 def test_a_handler_gets_the_input_of_the_failed_node() -> None:
-    Private = TypedDict("Private", {"x": int})
+    class Private(TypedDict):
+        x: int
 
     def node(state: Private) -> Any:
         raise ValueError
