@@ -166,6 +166,7 @@ async def test_what_happens_inside_a_node_is_progress() -> None:
         for _ in range(3):
             await runnables.RunnableLambda(wait).ainvoke(1)
 
+    await graph(a=calls_a_runnable).ainvoke({})  # what langchain_core loads at first takes a while
     for node in (calls_a_graph, calls_a_runnable):
         auto, strict = (
             TimeoutPolicy(idle_timeout=0.35, refresh_on=on) for on in ("auto", "heartbeat")
