@@ -32,10 +32,11 @@ def call(node: Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         RuntimeError: no task is running here.
     """
     own: Any = scope.get(None)
-    if own is None:
+    if own is None or own.run is None:
         raise RuntimeError(
             "Called get_config outside of a runnable context\n"
-            f"{node.name!r} is a task: call it from an entrypoint, a node or another task."
+            f"{node.name!r} is a task: call it from an entrypoint, a node or another task, "
+            "in the process of the run."
         )
     run: Run = own.run
     task = _child(run, own.task, node, (args, kwargs))

@@ -61,6 +61,11 @@ class Reply:
 class RemoteScope:
     """What `ckpt_viz.types.scope` holds while a body runs on the other side."""
 
+    run = None
+    task = None
+    beat = None
+    hears = False
+
     def __init__(self, call: Call, reply: Reply) -> None:
         self.call = call
         self.reply = reply

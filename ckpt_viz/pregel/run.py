@@ -178,14 +178,18 @@ class Run:
                 "checkpoint_ns": nest.ns,
             }
         self.here = self.where(None)
-        self._claim(saver, settings.config["configurable"])
+        self._claim(saver, settings)
         self.next_version: NextVersion = (
             count_versions if saver is None else lambda v: saver.get_next_version(v, None)
         )
 
-    def _claim(self, saver: Any, where: dict[str, Any]) -> None:
-        """Which thread's lease this run is to take; see `ckpt_viz.pregel.lease`."""
+    def _claim(self, saver: Any, settings: Settings) -> None:
+        """What runs around this one, and which thread's lease it is to take."""
+        where = settings.config["configurable"]
         self.within: Any = scope.get(None)
+        around = getattr(self.within, "run", None)
+        if around is not None and settings.control is None:
+            self.control = around.control
         self.progress = progress_of(self.within)
         if self.progress is not None:
             self.announces = True

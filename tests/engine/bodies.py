@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypedDict
 
 from ckpt_viz.config import get_config, get_store, get_stream_writer
 from ckpt_viz.func import task
+from ckpt_viz.graph import START, StateGraph
 from ckpt_viz.runtime import Runtime
 from ckpt_viz.types import interrupt
 
@@ -77,3 +78,12 @@ def fails_once_per_path(state: State) -> Any:
 def where_it_is(n: int) -> Any:
     time.sleep(0.01)
     return n, (os.getpid(), threading.current_thread().name)
+
+
+def nests(state: State) -> Any:
+    flow = StateGraph(State).add_node(says_where).add_edge(START, "says_where")
+    return flow.compile().invoke({})
+
+
+def calls_a_task(state: State) -> Any:
+    return {"log": [where_it_is(1).result()]}

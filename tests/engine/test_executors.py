@@ -20,11 +20,13 @@ from tests.engine.bodies import (
     State,
     asks,
     asks_too,
+    calls_a_task,
     drains,
     fails,
     fails_once_per_path,
     fails_stubbornly,
     looks_around,
+    nests,
     says_where,
     says_where_async,
     wants_the_store,
@@ -145,6 +147,12 @@ def test_retries_and_tasks(executor: Executor, tmp_path: Any) -> None:
     found = work.invoke(3, {"executor": executor})
     assert [n for n, _ in found] == [0, 1, 2]
     assert all(is_elsewhere(where) for _, where in found)
+
+
+def test_graphs_and_tasks_inside_a_body(executor: Executor) -> None:
+    assert is_elsewhere(graph(executor, nests).invoke({}, THREAD)["x"])
+    with pytest.raises(RuntimeError, match="in the process of the run"):
+        graph(executor, calls_a_task).invoke({}, THREAD)
 
 
 def test_what_cannot_be_sent_is_told() -> None:

@@ -481,6 +481,18 @@ async def test_an_async_node_is_cached() -> None:
     assert len(runs) == 2
 
 
+def test_a_graph_inside_is_drained_with_the_one_around_it() -> None:
+    def asks(state: Any, runtime: Runtime) -> Any:
+        runtime.control.request_drain("from inside")
+
+    flow = StateGraph(State).add_node("a", asks).add_node("b", lambda s: {"log": ["b"]})
+    inner = flow.add_edge(START, "a").add_edge("a", "b").compile()
+    outer = graph(InMemorySaver(), a=lambda s: inner.invoke({}))
+    with pytest.raises(GraphDrained, match="from inside"):
+        outer.invoke({}, THREAD)
+    assert outer.get_state(THREAD).next == ("a",)
+
+
 @pytest.mark.parametrize(
     "error",
     [
