@@ -220,7 +220,7 @@ class _Async:
         return outcome_of(task)
 
     async def cancel(self) -> None:
-        """Cancel what still runs; a cancelled sibling leaves no trace of its own."""
+        """Cancel what still runs, and wait until it has ended."""
         if self.workers is not None:
             self.left -= self.workers.drop()
         begun = list(self.tasks.values())
@@ -228,7 +228,7 @@ class _Async:
         told = self._told()
         lost = [t for t in begun if not t.outcome and t not in told]
         for item in told:
-            if isinstance(item, Task) and _forgotten(item):
+            if isinstance(item, Task) and _is_lost(item):
                 lost.append(item)
             else:
                 self.done.put_nowait(item)
@@ -261,7 +261,8 @@ class _Async:
         script.close()
         lease.leave(self.run)
         await self.close()
-        items = [i for i in (*self._told(), self.sole) if isinstance(i, Task)]
+        ended = [i for i in self._told() if isinstance(i, Task) and not _is_lost(i)]
+        items = [*ended, self.sole] if self.sole is not None else ended
         for request in self.run.left_over(items):
             answer = self.table[request.__class__](request)
             if request.__class__ not in self.plain:
@@ -277,10 +278,10 @@ class _Async:
             self.workers.close(wait=False)
 
 
-def _forgotten(task: Task) -> bool:
-    """Whether a task was cancelled, or never began: then it leaves nothing."""
+def _is_lost(task: Task) -> bool:
+    """Whether a task never began; one that was cancelled learns that it was."""
     if isinstance(task.error, asyncio.CancelledError):
-        task.outcome, task.error = "", None
+        task.outcome = "cancelled"
     return not task.outcome
 
 

@@ -197,18 +197,16 @@ def _execute(run: Run, tasks: list[Task]) -> Script:
         run.deadline = time.monotonic() + run.step_timeout
     if len(tasks) == 1 and not tasks[0].outcome:
         yield from _by_itself(run, tasks)
+        failed = tasks[-1] if tasks[-1].outcome == "error" else None
     else:
-        yield from _side_by_side(run, tasks)
-    finished = True
-    for task in tasks:
-        if task.outcome == "error":
-            error, task.error = task.error, None
-            try:
-                raise error
-            finally:
-                del error
-        finished = finished and task.outcome != "interrupt"
-    return finished
+        failed = yield from _side_by_side(run, tasks)
+    if failed is not None:
+        error, failed.error = failed.error, None
+        try:
+            raise error
+        finally:
+            del error
+    return "interrupt" not in [t.outcome for t in tasks]
 
 
 def _by_itself(run: Run, tasks: list[Task]) -> Script:
@@ -260,6 +258,7 @@ def _settle(run: Run, tasks: list[Task], task: Task) -> Script:
 
 
 def _side_by_side(run: Run, tasks: list[Task]) -> Script:
+    """Run what has not finished; the task that failed first, if one did."""
     todo = [t for t in tasks if t.outcome not in ("done", "handled")]
     if run.answers.by_id:
         for task in [t for t in todo if _still_asks(run, t)]:
@@ -269,18 +268,20 @@ def _side_by_side(run: Run, tasks: list[Task]) -> Script:
     for task in todo:
         task.outcome, task.error, task.interrupts = "", None, []
     if not todo:
-        return
+        return None
     yield Start(todo)
-    failed = False
-    while (task := (yield Next(failed))) is not None:
+    failed: Task | None = None
+    while (task := (yield Next(failed is not None))) is not None:
         if task.__class__ is Told:
             yield from _show_called(run, task)
             continue
         known = len(tasks)
         yield from _settle(run, tasks, task)
-        failed = failed or task.outcome == "error"
-        if len(tasks) > known and not failed:
+        if failed is None and task.outcome == "error":
+            failed = task
+        if len(tasks) > known and failed is None:
             yield Start(tasks[known:])
+    return failed
 
 
 def _still_asks(run: Run, task: Task) -> bool:

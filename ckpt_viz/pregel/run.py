@@ -44,7 +44,7 @@ def is_signal(task: Task) -> bool:
     """Whether a task was left by something that is no failure: a Command upwards, Ctrl-C."""
     error = task.error
     if task.outcome != "error":
-        return False
+        return task.outcome == "cancelled"
     return isinstance(error, GraphBubbleUp) or not isinstance(error, Exception)
 
 
@@ -391,7 +391,7 @@ class Run:
         elif task.outcome == "interrupt":
             if task.interrupts:  # none: a break point inside a nested graph
                 task.special.append((INTERRUPT, list(task.interrupts)))
-        elif not is_signal(task):
+        elif task.outcome == "cancelled" or not is_signal(task):
             task.special.append((ERROR, told(task.error)))
             if task.outcome == "handled":
                 task.special.append((ERROR_SOURCE, task.name))
@@ -407,7 +407,7 @@ class Run:
     def left_over(self, finished: Iterable[Task]) -> Iterator[Save | SaveWrites]:
         """What is still to be stored of a run that is left early."""
         for task in finished:
-            if task.outcome == "done" and (request := self.ended(task)) is not None:
+            if task.outcome in ("done", "cancelled") and (request := self.ended(task)) is not None:
                 yield request
         yield from self.flush()
 

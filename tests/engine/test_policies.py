@@ -352,7 +352,21 @@ async def test_siblings_of_a_failure_are_cancelled() -> None:
     with pytest.raises(ValueError, match="b"):
         await app.ainvoke({}, THREAD)
     assert seen == ["ended"]
-    assert app.get_state(THREAD).next == ("a", "b")
+    state = app.get_state(THREAD)
+    assert state.next == ("a", "b")
+    assert [t.error for t in state.tasks] == ["CancelledError()", "ValueError('b')"]
+
+
+def test_the_first_failure_in_time_is_raised() -> None:
+    def late(state: Any) -> Any:
+        time.sleep(0.1)
+        raise KeyError("late")
+
+    def early(state: Any) -> Any:
+        raise ValueError("early")
+
+    with pytest.raises(ValueError, match="early"):
+        graph(a=late, b=early).invoke({})
 
 
 async def test_a_cancellation_that_nobody_asked_for_is_a_failure() -> None:
