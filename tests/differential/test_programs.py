@@ -11,10 +11,11 @@ from .harness import Engine, compare, record
 from .programs import NESTED, PROGRAMS
 
 
+@pytest.mark.parametrize("colour", ["sync", "async"])
 @pytest.mark.parametrize("name", list(PROGRAMS))
-def test_program(name: str) -> None:
-    """Both engines log the same."""
-    compare(PROGRAMS[name])
+def test_program(name: str, colour: str) -> None:
+    """Both engines log the same, in both colours."""
+    compare(PROGRAMS[name], colour=colour)
 
 
 @pytest.mark.parametrize("colour", ["sync", "async"])
