@@ -130,6 +130,12 @@ async def _end(inner: asyncio.Future[None], own: AttemptScope) -> None:
     own.task.writes = []
 
 
+def _is_asked() -> bool:
+    """Whether a cancellation is meant for the one who awaits, not of what the node awaits."""
+    current = asyncio.current_task()
+    return current is None or bool(current.cancelling())
+
+
 class TaskRun:
     """Awaits a task to its outcome, like `run_task`, inside a context of its own without a Task.
 
@@ -167,7 +173,7 @@ class TaskRun:
                     raise
                 except BaseException as error:  # noqa: BLE001 - cancellation goes into the node
                     step, value = coro.throw, error
-                    if isinstance(error, asyncio.CancelledError):
+                    if isinstance(error, asyncio.CancelledError) and _is_asked():
                         cancelled = error
         except GeneratorExit:
             raise

@@ -68,9 +68,11 @@ def _loop(run: Run, replaying: bool) -> Script:
             yield from _stop_waiting(run, tasks)
             return True
         run.going_on = False
-        ran = [*tasks, *run.children] if run.children else tasks
+        ran = tasks
+        if run.children:
+            ran, run.children = [*tasks, *run.children], []
         updated = apply_writes(live, ran, run.next_version)
-        step, run.children = run.step, []
+        step = run.step
         if (request := run.save("loop")) is not None:
             yield request
         tasks = prepare_next_tasks(live, run.step)
