@@ -249,3 +249,54 @@ def test_two_runs_on_one_thread() -> None:
         return result, graph.get_state(C).values["bar"]
 
     assert both(question) == (("fine", ["slow"]), ("ThreadBusyError", ["slow"]))
+
+
+def test_a_method_may_be_a_task() -> None:
+    """There ``@task`` on a method loses its object; ``task(object.method)`` works in both."""
+
+    def question(e: Engine) -> Any:
+        class Counter:
+            @e.task
+            def add(self, x: int) -> int:
+                return x + 1
+
+        @e.entrypoint()
+        def flow(x: int) -> Any:
+            return Counter().add(x).result()
+
+        return outcome(lambda: flow.invoke(1))
+
+    assert both(question) == ("TypeError", "fine")
+
+
+def test_a_question_that_nobody_waits_for() -> None:
+    """There the step is not saved, though the entrypoint has returned; here it is."""
+
+    def question(e: Engine) -> Any:
+        @e.task
+        def ask(x: int) -> Any:
+            return e.interrupt("q")
+
+        @e.entrypoint(checkpointer=e.MemorySaver())
+        def flow(x: int) -> Any:
+            ask(x)
+            return "returned"
+
+        return flow.invoke(1, C, durability="sync"), count(flow)
+
+    assert both(question) == (("returned", 1), ("returned", 2))
+
+
+def test_the_name_of_a_channel_by_hand() -> None:
+    """There an error of a channel by hand does not name it."""
+
+    def question(e: Engine) -> Any:
+        node = e.NodeBuilder().subscribe_only("input").write_to("output")
+        channels = {"input": e.LastValue(int), "output": e.LastValue(int)}
+        io = {"input_channels": "input", "output_channels": "output"}
+        graph = e.Pregel(nodes={"a": node, "b": node}, channels=channels, **io)
+        with pytest.raises(e.InvalidUpdateError) as caught:
+            graph.invoke(1)
+        return str(caught.value).split(":")[0]
+
+    assert both(question) == ("At key ''", "At key 'output'")
