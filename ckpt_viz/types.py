@@ -244,6 +244,9 @@ class Scope(Protocol):
     def runtime(self) -> Any:
         """All of it in one record."""
 
+    def push(self, channel: str, value: Any) -> None:
+        """Write to a channel, before what the node returns."""
+
     def arguments(self, wants: tuple[str, ...]) -> dict[str, Any]:
         """The keyword arguments that a node or router asked for by name."""
 

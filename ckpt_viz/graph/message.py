@@ -15,10 +15,12 @@ from uuid import uuid4
 
 from typing_extensions import TypedDict
 
+from ckpt_viz.config import get_config
 from ckpt_viz.graph.state import StateGraph
+from ckpt_viz.types import scope
 from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
 
-__all__ = ["REMOVE_ALL_MESSAGES", "MessageGraph", "MessagesState", "add_messages"]
+__all__ = ["REMOVE_ALL_MESSAGES", "MessageGraph", "MessagesState", "add_messages", "push_message"]
 
 REMOVE_ALL_MESSAGES = "__remove_all__"
 """The id of a `RemoveMessage` that removes all messages before it."""
@@ -145,3 +147,24 @@ class MessageGraph(StateGraph):
         )
         warnings.warn(LangGraphDeprecatedSinceV10(text), stacklevel=2)
         super().__init__(Annotated[list[Any], add_messages])
+
+
+def push_message(message: Any, *, state_key: str | None = "messages") -> Any:
+    """Say something from within a node: in the messages stream now, in the state after the step.
+
+    ``state_key`` is where the state keeps it; None: nowhere.
+
+    Raises:
+        ValueError: the message has no id. RuntimeError: no node is running here.
+    """
+    config = get_config()
+    if find_spec("langchain_core"):
+        message = import_module("langchain_core.messages").convert_to_messages([message])[0]
+    if (message.get("id") if isinstance(message, dict) else message.id) is None:
+        raise ValueError("Message ID is required")
+    for handler in getattr(config.get("callbacks"), "handlers", ()):
+        if hasattr(handler, "push_message"):
+            handler.push_message(message, config["metadata"])
+    if state_key:
+        scope.get().push(state_key, message)
+    return message

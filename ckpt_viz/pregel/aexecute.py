@@ -54,6 +54,8 @@ async def _abody(run: Run, own: TaskScope) -> None:
         output = received(sent)
     own.output = output
     task.writes = writes = node.write(output)
+    if own.pushed is not None:
+        task.writes = writes = own.pushed + writes
     if node.route is not None:
         more = routes(run, task, own)
         task.writes = writes + (more if isinstance(more, list) else await more)

@@ -78,6 +78,8 @@ def _body(run: Run, own: TaskScope) -> None:
         output = received(sent)
     own.output = output
     task.writes = writes = node.write(output)
+    if own.pushed is not None:
+        task.writes = writes = own.pushed + writes
     if node.route is not None:
         task.writes = writes + route_now(run, task, own)
 

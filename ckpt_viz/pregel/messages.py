@@ -62,6 +62,12 @@ class MessageHandler(BaseCallbackHandler):
         ns, metadata = said
         self.run.tell(ns, "messages", (message, metadata))
 
+    def push_message(self, message: BaseMessage, metadata: dict[str, Any]) -> None:
+        """Show a message that a node pushes."""
+        ns = self._place(metadata)
+        if ns is not None:
+            self._show((ns, metadata), message, once=False)
+
     def on_chat_model_start(
         self,
         serialized: Any,

@@ -80,7 +80,7 @@ _counting = threading.Lock()
 class TaskScope:
     """What `ckpt_viz.types.scope` holds while a node runs. Everything is made on demand."""
 
-    __slots__ = ("_config", "asked", "graphs", "output", "run", "task")
+    __slots__ = ("_config", "asked", "graphs", "output", "pushed", "run", "task")
 
     attempt = 1
     began: float | None = None
@@ -92,6 +92,7 @@ class TaskScope:
         self.run = run
         self.asked = self.graphs = 0
         self.output: Any = None
+        self.pushed: list[tuple[str, Any]] | None = None
         self._config: dict[str, Any] | None = None
 
     def count(self) -> int:
@@ -99,6 +100,10 @@ class TaskScope:
         with _counting:
             self.graphs += 1
             return self.graphs - 1
+
+    def push(self, channel: str, value: Any) -> None:
+        """Write to a channel, before what the node returns."""
+        self.pushed = [*(self.pushed or ()), (channel, value)]
 
     @property
     def store(self) -> Any:

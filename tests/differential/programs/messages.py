@@ -292,6 +292,65 @@ def models_in_tasks(e: Engine, rec: Recorder) -> None:
 
 
 @program
+def pushed_messages(e: Engine, rec: Recorder) -> None:
+    module = importlib.import_module(f"{e.root}.graph.message")
+    Merged = TypedDict(  # noqa: UP013 - a class here could not name what is local
+        "Merged",
+        {"messages": Annotated[list[Any], module.add_messages], "other": Any},
+        total=False,
+    )
+
+    def pushes(m: Any) -> Any:
+        def node(state: Any) -> dict[str, Any]:
+            rec.call("no id", module.push_message, AIMessage("no id"))
+            rec.note("pushed", plain(module.push_message(AIMessage("first", id="1"))))
+            module.push_message({"role": "user", "content": "dict", "id": "2"})
+            module.push_message(AIMessage("again", id="1"))
+            module.push_message(AIMessage("kept nowhere", id="3"), state_key=None)
+            module.push_message(AIMessage("other", id="4"), state_key="other")
+            return {"messages": [AIMessage("first", id="1"), AIMessage("last", id="5")]}
+
+        return node
+
+    rec.call("outside", module.push_message, AIMessage("x", id="x"))
+    for mode in ("messages", ["messages", "updates", "values"], "values"):
+        said(rec, one_node(e, pushes, Merged), Q, stream_mode=mode)
+
+
+@program
+def pushed_components(e: Engine, rec: Recorder) -> None:
+    ui = importlib.import_module(f"{e.root}.graph.ui")
+    Shown = TypedDict(  # noqa: UP013 - as above
+        "Shown", {"ui": Annotated[list[Any], ui.ui_message_reducer]}, total=False
+    )
+
+    def node(m: Any) -> Any:
+        def pushes(state: Any) -> dict[str, Any]:
+            ui.push_ui_message("chart", {"a": 1}, id="1")
+            more = {"message": AIMessage("m", id="m"), "metadata": {"k": 1}}
+            ui.push_ui_message("chart", {"b": 2}, id="1", merge=True, **more)
+            ui.push_ui_message("gone", {}, id="2")
+            ui.delete_ui_message("2")
+            return {"ui": [{"type": "ui", "id": "3", "name": "n", "props": {}, "metadata": {}}]}
+
+        return pushes
+
+    config = {**C, "tags": ["t"], "run_name": "r"}
+    said(rec, one_node(e, node, Shown), {}, config=config, stream_mode=["custom", "values"])
+    chart = {"type": "ui", "id": "1", "name": "chart", "props": {"a": 1}, "metadata": {}}
+    merge = {**chart, "props": {"b": 2}, "metadata": {"merge": True}}
+    gone = {"type": "remove-ui", "id": "1"}
+    for left, right in (
+        ([chart], gone),
+        ([], gone),
+        (chart, merge),
+        ([chart], [{**chart, "props": {}}, {**chart, "id": "2"}]),
+        ([chart], [gone, chart]),
+    ):
+        rec.call("merged", ui.ui_message_reducer, left, right)
+
+
+@program
 def models_in_routers(e: Engine, rec: Recorder) -> None:
     def make(source: Any) -> Any:
         m = model()
