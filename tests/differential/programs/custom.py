@@ -146,14 +146,14 @@ def siblings_that_write(e: Engine, rec: Recorder) -> None:
         def writes(state: Any) -> dict[str, Any]:
             time.sleep(wait)
             writer(e)(f"{name} begins")
-            time.sleep(0.08)
+            time.sleep(0.3)
             writer(e)(f"{name} ends")
             return {"bar": [name]}
 
         return writes
 
     def make() -> Any:
-        nodes = {"a": node("a", 0), "b": node("b", 0.04)}
+        nodes = {"a": node("a", 0), "b": node("b", 0.15)}
         return e.build(State, nodes, [(e.START, "a"), (e.START, "b")])
 
     shown(rec, make, {"foo": "x"}, stream_mode=["custom", "updates", "values"])
@@ -165,7 +165,7 @@ def sends_that_write(e: Engine, rec: Recorder) -> None:
         return e.Command(goto=[e.Send("b", {"foo": str(n)}) for n in range(3)])
 
     def told(state: Any) -> dict[str, Any]:
-        time.sleep(0.03 * int(state["foo"]))
+        time.sleep(0.15 * int(state["foo"]))
         writer(e)(state["foo"])
         return {"bar": [state["foo"]]}
 
