@@ -121,9 +121,14 @@ def trace_of(run: Any, name: str) -> Trace | None:
                 "not installed: pip install langchain-core."
             ) from error
         return Trace(config, name, MessageHandler(run))
-    if not callbacks or not getattr(callbacks, "handlers", True):
-        return None
-    return Trace(config, name)
+    told = callbacks and getattr(callbacks, "handlers", True)
+    return Trace(config, name) if told or _is_heard() else None
+
+
+def _is_heard() -> bool:
+    """Whether one of langchain_core's context managers collects what runs inside of it."""
+    hooks = getattr(sys.modules.get("langchain_core.tracers.context"), "_configure_hooks", ())
+    return any(hook[0].get() is not None for hook in hooks)
 
 
 class Trace:
