@@ -77,20 +77,6 @@ def enter(task_scope: Any) -> None:
         core.var_child_runnable_config.set(_HERE)
 
 
-def inherited() -> Mapping[str, Any] | None:
-    """The config that a run begun here takes over from what runs around it, or None.
-
-    Inside a LangChain runnable it is that runnable's child config; inside a node the task's.
-    """
-    core = sys.modules.get(_CONFIG)
-    found = None if core is None else core.var_child_runnable_config.get()
-    if found is not None and found is not _HERE:
-        config: Mapping[str, Any] = found
-        return config
-    current = scope.get(None)
-    return None if current is None else current.config
-
-
 def carried() -> Mapping[str, Any] | None:
     """What langchain_core carries to a run begun here: a runnable's child config, or None.
 

@@ -246,10 +246,14 @@ class Run:
             self.custom(self.names, chunk)
 
     def custom(self, ns: tuple[str, ...], chunk: Any) -> None:
-        """Put a chunk into the custom stream as that of the graph at a namespace."""
-        for run in (*self.nest.outlets, self):
+        """Put a chunk into the custom stream as that of the graph at a namespace.
+
+        It is the stream of this run, or else of the nearest above that has one.
+        """
+        for run in (self, *reversed(self.nest.outlets)):
             if "custom" in run.settings.modes:
                 run.tell(ns, "custom", chunk)
+                break
 
     def below(self) -> dict[str, Any]:
         """The checkpoint ids that a graph called in this run is under, by namespace."""

@@ -184,3 +184,34 @@ def a_writer_outside(e: Engine, rec: Recorder) -> None:
         return {"bar": ["a"]}
 
     rec.invoke(one_node(e, writes)(), {"foo": "x"}, {"configurable": {"thread_id": "1"}})
+
+
+@program
+def writers_in_nested_graphs(e: Engine, rec: Recorder) -> None:
+    def says(name: str) -> Any:
+        def node(state: Any) -> dict[str, Any]:
+            writer(e)(name)
+            return {"bar": [name]}
+
+        return node
+
+    def as_a_node() -> Any:
+        inner = e.build(State, {"in": says("in")}, [(e.START, "in")], saver=None)
+        nodes = {"before": says("before"), "sub": inner}
+        return e.build(State, nodes, [(e.START, "before"), ("before", "sub")])
+
+    def called() -> Any:
+        inner = e.build(State, {"in": says("in")}, [(e.START, "in")], saver=None)
+
+        def node(state: Any) -> dict[str, Any]:
+            rec.note("heard", list(inner.stream(state, stream_mode=["custom", "updates"])))
+            return {"bar": ["called"]}
+
+        return e.build(State, {"call": node}, [(e.START, "call")])
+
+    for make in (as_a_node, called):
+        for subgraphs in (False, True):
+            for version in ("v1", "v2"):
+                options = {"subgraphs": subgraphs, "version": version}
+                modes = ["custom", "updates"]
+                shown(rec, make, {"foo": "x", "bar": []}, stream_mode=modes, **options)

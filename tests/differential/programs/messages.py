@@ -292,6 +292,70 @@ def models_in_tasks(e: Engine, rec: Recorder) -> None:
 
 
 @program
+def models_in_nested_graphs(e: Engine, rec: Recorder) -> None:
+    def inner(m: Any) -> Any:
+        def node(state: Any) -> dict[str, Any]:
+            return {"messages": [m.invoke("x"), AIMessage("more", id="more")]}
+
+        return e.build(Chat, {"inner": node}, [(e.START, "inner")], saver=None)
+
+    def before(state: Any) -> dict[str, Any]:
+        return {"messages": [AIMessage("before", id="before")]}
+
+    def as_a_node() -> Any:
+        nodes = {"before": before, "sub": inner(model())}
+        return e.build(Chat, nodes, [(e.START, "before"), ("before", "sub")])
+
+    def called() -> Any:
+        graph = inner(model())
+
+        def node(state: Any) -> dict[str, Any]:
+            return {"messages": graph.invoke(state)["messages"][1:]}
+
+        return e.build(Chat, {"call": node}, [(e.START, "call")])
+
+    def twice_nested() -> Any:
+        middle = e.build(Chat, {"mid": inner(model())}, [(e.START, "mid")], saver=None)
+        return e.build(Chat, {"top": middle}, [(e.START, "top")])
+
+    def streamed() -> Any:
+        graph = inner(model())
+
+        def node(state: Any) -> dict[str, Any]:
+            heard = [plain(c) for c in graph.stream(state, stream_mode="messages")]
+            rec.note("heard in the node", heard)
+            return {"messages": [AIMessage("done", id="done")]}
+
+        return e.build(Chat, {"call": node}, [(e.START, "call")])
+
+    for make in (as_a_node, called, twice_nested, streamed):
+        said(rec, make, Q)
+        said(rec, make, Q, version="v2")
+        for mode in ("messages", ["messages", "updates"]):
+            said(rec, make, Q, subgraphs=True, stream_mode=mode)
+
+
+@program
+def callbacks_hear_of_nested_graphs(e: Engine, rec: Recorder) -> None:
+    def make() -> Any:
+        m = model()
+        inner = e.build(
+            Chat,
+            {"in": lambda s: {"messages": [m.invoke("x")]}},
+            [(e.START, "in")],
+            saver=None,
+            name="inner",
+        )
+        nodes = {"sub": inner, "call": lambda s: {"other": len(inner.invoke(Q))}}
+        return e.build(Chat, nodes, [(e.START, "sub"), ("sub", "call")])
+
+    log: list[Any] = []
+    config = {**C, "callbacks": [teller(log)], "tags": ["t"], "metadata": {"m": 1}}
+    rec.call("invoke", lambda: plain(make().invoke(Q, config)))
+    rec.note("told", log)
+
+
+@program
 def pushed_messages(e: Engine, rec: Recorder) -> None:
     module = importlib.import_module(f"{e.root}.graph.message")
     Merged = TypedDict(  # noqa: UP013 - a class here could not name what is local
