@@ -43,8 +43,22 @@ class Async:
         return call
 
 
-def _savers(tmp_path: Any) -> dict[str, Any]:
+def _postgres(request: pytest.FixtureRequest) -> Any:
+    from ckpt_viz.checkpoint.postgres import PostgresSaver
+
+    return PostgresSaver.from_conn_string(request.getfixturevalue("postgres_url"))
+
+
+def _redis(request: pytest.FixtureRequest) -> Any:
+    from ckpt_viz.checkpoint.redis import RedisSaver
+
+    return RedisSaver.from_conn_string(request.getfixturevalue("redis_url"))
+
+
+def _savers(request: pytest.FixtureRequest, tmp_path: Any) -> dict[str, Any]:
     return {
+        "postgres": lambda: _postgres(request),
+        "redis": lambda: _redis(request),
         "memory": InMemorySaver,
         "sqlite-file": lambda: SqliteSaver.from_conn_string(tmp_path / "a.db"),
         "sqlite-memory": lambda: AsyncSqliteSaver.from_conn_string(":memory:"),
@@ -52,9 +66,9 @@ def _savers(tmp_path: Any) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(params=["memory", "sqlite-file", "sqlite-memory", "sqlite-conn"])
+@pytest.fixture(params=["memory", "sqlite-file", "sqlite-memory", "sqlite-conn", "postgres", "redis"])
 def raw_saver(request: pytest.FixtureRequest, tmp_path: Any) -> Any:
-    saver = _savers(tmp_path)[request.param]()
+    saver = _savers(request, tmp_path)[request.param]()
     yield saver
     if hasattr(saver, "close"):
         saver.close()

@@ -16,6 +16,7 @@ from typing import Any
 from ormsgpack import OPT_NON_STR_KEYS, unpackb
 
 from ckpt_viz.checkpoint.serde import registry as reg
+from ckpt_viz.checkpoint.serde.event_hooks import emit_serde_event
 from ckpt_viz.checkpoint.serde.opaque import Opaque
 
 _BAD = (
@@ -66,6 +67,7 @@ def _opaque(code: int, parts: Any, raw: bytes) -> Opaque:
         return Opaque("numpy", "ndarray" if code == reg.NUMPY else "generic", parts, code, raw)
     if isinstance(parts, list) and len(parts) >= 2 and isinstance(parts[0], str):
         data = parts[2] if len(parts) > 2 else None
+        emit_serde_event({"kind": "msgpack_blocked", "module": parts[0], "name": str(parts[1])})
         return Opaque(parts[0], str(parts[1]), data, code, raw)
     return Opaque("", f"ext {code}", parts, code, raw)
 

@@ -16,6 +16,7 @@ from ckpt_viz.checkpoint.serde import registry
 from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.checkpoint.serde.decode import unpack, unpacker
 from ckpt_viz.checkpoint.serde.encode import pack
+from ckpt_viz.checkpoint.serde.models import secrets_welcome
 from ckpt_viz.errors import CkptVizError, SerializationError
 
 NULL: Typed = ("null", b"")
@@ -65,6 +66,8 @@ class JsonPlusSerializer:
             data that others may have written.
         allowed_msgpack_modules: classes, or ``(module, name)`` pairs, that may be loaded as
             well; True allows every class whose module is loaded already.
+        allowed_json_modules: nothing; old ``json`` rows are read as plain data in any case.
+        secrets: write ``SecretStr`` and the like too, because the bytes will be encrypted.
     """
 
     def __init__(
@@ -72,8 +75,11 @@ class JsonPlusSerializer:
         *,
         pickle_fallback: bool = False,
         allowed_msgpack_modules: Iterable[Any] | bool | None = None,
+        allowed_json_modules: Iterable[Any] | bool | None = None,
+        secrets: bool = False,
     ) -> None:
         self.pickle_fallback = pickle_fallback
+        self._secrets = secrets
         self._any_loaded = allowed_msgpack_modules is True
         listed = () if isinstance(allowed_msgpack_modules, bool) else allowed_msgpack_modules
         self._allowed: dict[registry.Name, Any] = dict(_resolve(entry) for entry in listed or ())
@@ -85,11 +91,22 @@ class JsonPlusSerializer:
         Raises:
             InvalidModuleError: a ``(module, name)`` does not lead to a class.
         """
-        extra = [] if self._any_loaded else [*self._allowed.values()]
-        return JsonPlusSerializer(
+        return self._like(allowed, secrets=self._secrets)
+
+    with_msgpack_allowlist = with_allowlist
+
+    def with_secrets(self) -> JsonPlusSerializer:
+        """A serializer like this one that writes secrets; for bytes that will be encrypted."""
+        return self._like((), secrets=True)
+
+    def _like(self, allowed: Iterable[Any], *, secrets: bool) -> JsonPlusSerializer:
+        made = JsonPlusSerializer(
             pickle_fallback=self.pickle_fallback,
-            allowed_msgpack_modules=self._any_loaded or [*extra, *allowed],
+            allowed_msgpack_modules=self._any_loaded or allowed,
+            secrets=secrets,
         )
+        made._allowed.update(self._allowed)
+        return made
 
     def dumps_typed(self, obj: Any) -> Typed:
         """The value as ``(tag, bytes)``.
@@ -109,11 +126,20 @@ class JsonPlusSerializer:
             return "bytes", obj
         if cls is bytearray:
             return "bytearray", bytes(obj)
-        if not self.pickle_fallback:
-            return "msgpack", pack(obj)
+        if self._secrets:
+            welcome = secrets_welcome.set(True)
+            try:
+                return self._pack(obj)
+            finally:
+                secrets_welcome.reset(welcome)
+        return self._pack(obj)
+
+    def _pack(self, obj: Any) -> Typed:
         try:
             return "msgpack", pack(obj)
         except SerializationError:
+            if not self.pickle_fallback:
+                raise
             return "pickle", _pickle(obj)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:

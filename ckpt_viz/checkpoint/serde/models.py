@@ -6,6 +6,7 @@ None of these packages is imported; a class tells by its attributes what it is.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from ormsgpack import Ext
@@ -22,11 +23,14 @@ from ckpt_viz.checkpoint.serde.registry import (
 
 Reducer = Callable[[Any], "tuple[int, list[Any]] | Ext"]
 
+secrets_welcome: ContextVar[bool] = ContextVar("secrets_welcome", default=False)
+"""Whether what is packed now will be encrypted, so that secrets may be part of it."""
+
 
 def model_reducer(cls: type) -> Reducer | None:
     """The reducer of a Pydantic model of either generation, or None."""
     if cls.__name__ in ("SecretStr", "SecretBytes") and cls.__module__.startswith("pydantic"):
-        return _refuse_secret
+        return _secret
     if hasattr(cls, "__pydantic_validator__") and hasattr(cls, "model_construct"):
         return _pydantic
     if hasattr(cls, "__fields__") and hasattr(cls, "__fields_set__") and hasattr(cls, "construct"):
@@ -34,8 +38,13 @@ def model_reducer(cls: type) -> Reducer | None:
     return None
 
 
-def _refuse_secret(obj: Any) -> tuple[int, list[Any]]:
-    raise TypeError("secrets are not written in clear: keep it out of the state, or encrypt it")
+def _secret(obj: Any) -> tuple[int, list[Any]]:
+    if not secrets_welcome.get():
+        raise TypeError(
+            "secrets are not written in clear: keep it out of the state, or use the "
+            "EncryptedSerializer"
+        )
+    return ONE, [type(obj).__module__, type(obj).__qualname__, obj.get_secret_value()]
 
 
 def _pydantic(obj: Any) -> tuple[int, list[Any]]:

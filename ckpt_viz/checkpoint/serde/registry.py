@@ -63,6 +63,8 @@ STANDARD_NAMES = frozenset(
     {(module, name) for module, names in _STANDARD.items() for name in names}
     | {("builtins", name) for name in _BUILTINS}
 )
+_SECRET_MODULES = ("pydantic.types", "pydantic.v1.types")
+_MODEL_MODULES = ("langchain_core.messages.", "langchain_core.documents.")
 _REFERABLE = (*_BUILTINS, "list", "str", "bytes", "float", "bool", "object")
 
 _known: dict[Name, Any] = {}
@@ -88,7 +90,7 @@ def find(name: Name) -> Any:
     if name in STANDARD_NAMES:
         found = _standard[name] = getattr(import_module(name[0]), name[1])
         return found
-    return OURS.get(name) or _known.get(name) or _exception(name) or _loaded_message(name)
+    return OURS.get(name) or _known.get(name) or _exception(name) or _loaded_model(name)
 
 
 def find_reference(name: Name) -> Any:
@@ -104,9 +106,11 @@ def _exception(name: Name) -> Any:
     return cls if isinstance(cls, type) and issubclass(cls, BaseException) else None
 
 
-def _loaded_message(name: Name) -> Any:
-    """A LangChain message class, if its module was loaded by somebody else already."""
-    if not name[0].startswith("langchain_core.messages."):
-        return None
+def _loaded_model(name: Name) -> Any:
+    """A LangChain message or a secret, if its module was loaded by somebody else already."""
     cls = getattr(sys.modules.get(name[0]), name[1], None)
+    if name[0] in _SECRET_MODULES and name[1] in ("SecretStr", "SecretBytes"):
+        return cls
+    if not name[0].startswith(_MODEL_MODULES):
+        return None
     return cls if isinstance(cls, type) and hasattr(cls, "model_fields") else None

@@ -1,0 +1,134 @@
+"""Runs scripts on a server's connections, in both colours, and never hangs.
+
+A script is a generator that yields requests and receives the answers. With a connection string
+each colour has a client of its own, opened when first used; a second event loop, and the colour
+that a given client lacks, hop a thread. A sync call on a client that belongs to the running loop
+raises, because waiting for it would stop the loop that has to answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Generator
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+Script = Generator[Any, Any, T]
+
+
+class Door(Protocol):
+    """What a kind of server must tell: how to open, use and close its clients."""
+
+    def open(self) -> Any:
+        """A sync client, for the address this door knows."""
+        ...
+
+    def aopen(self) -> Any:
+        """An async client; it belongs to the running loop."""
+        ...
+
+    def run(self, client: Any, script: Script[T]) -> T:
+        """Run a script on one connection of a sync client."""
+        ...
+
+    async def arun(self, client: Any, script: Script[T]) -> T:
+        """Run a script on one connection of an async client."""
+        ...
+
+    def close(self, client: Any) -> None:
+        """Close a sync client."""
+        ...
+
+    async def aclose(self, client: Any) -> None:
+        """Close an async client."""
+        ...
+
+
+class Colours:
+    """Both colours of one server.
+
+    Args:
+        door: the kind of server.
+        given: a client of the user's, which is never closed here; None to open our own.
+        is_async: whether the given client is an async one.
+    """
+
+    def __init__(self, door: Door, given: Any = None, *, is_async: bool = False) -> None:
+        self._door = door
+        self._ours = given is None
+        self._sync: Any = None if is_async else given
+        self._async: Any = given if is_async else None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
+        if is_async:
+            self._loop = _running()
+
+    def run(self, script: Callable[[], Script[T]]) -> T:
+        """Run a script and wait.
+
+        Raises:
+            RuntimeError: the client belongs to the loop that runs in this very thread.
+        """
+        if self._ours or self._async is None:
+            return self._door.run(self._sync_client(), script())
+        loop = self._loop
+        if loop is None or loop is _running():
+            raise RuntimeError(
+                "This saver was made with an async connection, which belongs to the running event "
+                "loop: waiting for it here would stop that loop. Await the a… method, or make the "
+                "saver with from_conn_string(...), which serves both."
+            )
+        return asyncio.run_coroutine_threadsafe(self._door.arun(self._async, script()), loop).result()
+
+    async def arun(self, script: Callable[[], Script[T]]) -> T:
+        """Run a script without stopping the loop."""
+        loop = asyncio.get_running_loop()
+        client = self._async_client(loop)
+        if client is not None:
+            return await self._door.arun(client, script())
+        if self._ours or self._async is None:
+            return await asyncio.to_thread(self.run, script)
+        assert self._loop is not None  # an async client of another loop, given by the user
+        going = asyncio.run_coroutine_threadsafe(self._door.arun(self._async, script()), self._loop)
+        return await asyncio.wrap_future(going)
+
+    def _sync_client(self) -> Any:
+        with self._lock:
+            if self._sync is None:
+                self._sync = self._door.open()
+            return self._sync
+
+    def _async_client(self, loop: asyncio.AbstractEventLoop) -> Any:
+        """The async client if it belongs to this loop; None where a thread is to be hopped."""
+        with self._lock:
+            if self._loop is None and (self._ours or self._async is not None):
+                if self._ours and self._sync is None:
+                    self._async = self._door.aopen()
+                self._loop = loop
+            return self._async if self._loop is loop else None
+
+    def close(self) -> None:
+        """Close the clients that were opened here; they open again when used."""
+        if self._ours:
+            client, self._sync = self._sync, None
+            left, loop, self._async, self._loop = self._async, self._loop, None, None
+            if client is not None:
+                self._door.close(client)
+            if left is not None and loop is not None and loop is not _running():
+                if not loop.is_closed() and loop.is_running():
+                    asyncio.run_coroutine_threadsafe(self._door.aclose(left), loop)
+
+    async def aclose(self) -> None:
+        """As `close`."""
+        if self._ours and self._async is not None and self._loop is _running():
+            left, self._async, self._loop = self._async, None, None
+            await self._door.aclose(left)
+        await asyncio.to_thread(self.close)
+
+
+def _running() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
