@@ -7,7 +7,7 @@ Order: the serializer packs; what is not encrypted is compressed here. A seriali
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xxhash import xxh3_64_intdigest
@@ -72,7 +72,7 @@ class Codec:
             if isinstance(value, _SCALARS)
         ]
 
-    def _hash_keys(self) -> Iterable[Any]:
+    def _hash_keys(self) -> Sequence[Any]:
         """None stands for "no key": the rows are in clear."""
         return (None,) if self._index_keys is None else self._index_keys
 

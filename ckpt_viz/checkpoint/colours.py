@@ -1,9 +1,10 @@
 """Runs scripts on a server's connections, in both colours, and never hangs.
 
 A script is a generator that yields requests and receives the answers. With a connection string
-each colour has a client of its own, opened when first used; a second event loop, and the colour
-that a given client lacks, hop a thread. A sync call on a client that belongs to the running loop
-raises, because waiting for it would stop the loop that has to answer.
+sync calls use a pool of threads' connections. Async calls have a pool of their own inside of
+``async with``, which can close it before its event loop ends; elsewhere they hop a thread, as a
+second loop does. A sync call on a client that belongs to the running loop raises, because waiting
+for it would stop the loop that has to answer.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Door(Protocol):
         """A sync client, for the address this door knows."""
         ...
 
-    def aopen(self) -> Any:
+    async def aopen(self) -> Any:
         """An async client; it belongs to the running loop."""
         ...
 
@@ -79,7 +80,9 @@ class Colours:
                 "loop: waiting for it here would stop that loop. Await the a… method, or make the "
                 "saver with from_conn_string(...), which serves both."
             )
-        return asyncio.run_coroutine_threadsafe(self._door.arun(self._async, script()), loop).result()
+        return asyncio.run_coroutine_threadsafe(
+            self._door.arun(self._async, script()), loop
+        ).result()
 
     async def arun(self, script: Callable[[], Script[T]]) -> T:
         """Run a script without stopping the loop."""
@@ -101,29 +104,26 @@ class Colours:
 
     def _async_client(self, loop: asyncio.AbstractEventLoop) -> Any:
         """The async client if it belongs to this loop; None where a thread is to be hopped."""
-        with self._lock:
-            if self._loop is None and (self._ours or self._async is not None):
-                if self._ours and self._sync is None:
-                    self._async = self._door.aopen()
-                self._loop = loop
-            return self._async if self._loop is loop else None
+        if self._loop is None and not self._ours:
+            self._loop = loop
+        return self._async if self._loop is loop else None
+
+    async def enter(self) -> None:
+        """Open an async client for the running loop; `aclose` must follow in the same loop."""
+        if self._ours and self._async is None:
+            self._async, self._loop = await self._door.aopen(), asyncio.get_running_loop()
 
     def close(self) -> None:
-        """Close the clients that were opened here; they open again when used."""
-        if self._ours:
+        """Close the sync client, if it was opened here; it opens again when used."""
+        if self._ours and self._sync is not None:
             client, self._sync = self._sync, None
-            left, loop, self._async, self._loop = self._async, self._loop, None, None
-            if client is not None:
-                self._door.close(client)
-            if left is not None and loop is not None and loop is not _running():
-                if not loop.is_closed() and loop.is_running():
-                    asyncio.run_coroutine_threadsafe(self._door.aclose(left), loop)
+            self._door.close(client)
 
     async def aclose(self) -> None:
-        """As `close`."""
+        """Close what was opened here, in either colour."""
         if self._ours and self._async is not None and self._loop is _running():
-            left, self._async, self._loop = self._async, None, None
-            await self._door.aclose(left)
+            client, self._async, self._loop = self._async, None, None
+            await self._door.aclose(client)
         await asyncio.to_thread(self.close)
 
 

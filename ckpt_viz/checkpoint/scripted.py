@@ -139,6 +139,8 @@ class Listing:
         self._blobs = blobs | more
         made = []
         for row, body, pairs, kept in zip(rows, bodies, keys, writes, strict=True):
+            if kept is None:
+                continue
             body["channel_values"] = {
                 channel: codec.load(typed, "blob", row.thread, row.ns, channel, key.version)
                 for channel, key in pairs
@@ -181,8 +183,11 @@ class ScriptedSaver(BaseCheckpointSaver):
 
     def _read_parts(
         self, keys: set[BlobKey], rows: Sequence[Row]
-    ) -> Script[tuple[dict[BlobKey, Typed], list[list[Write]]]]:
-        """A row script: the values of these keys, and of each row its pending writes."""
+    ) -> Script[tuple[dict[BlobKey, Typed], Sequence[Sequence[Write] | None]]]:
+        """A row script: the values of these keys, and of each row its pending writes.
+
+        None instead of writes tells that the row was removed since it was read.
+        """
         raise NotImplementedError
 
     def _insert(self, new: NewRow) -> Script[None]:
@@ -405,6 +410,7 @@ class ScriptedSaver(BaseCheckpointSaver):
         self.close()
 
     async def __aenter__(self: S) -> S:
+        await self._colours.enter()
         return self
 
     async def __aexit__(

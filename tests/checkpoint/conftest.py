@@ -66,7 +66,9 @@ def _savers(request: pytest.FixtureRequest, tmp_path: Any) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(params=["memory", "sqlite-file", "sqlite-memory", "sqlite-conn", "postgres", "redis"])
+@pytest.fixture(
+    params=["memory", "sqlite-file", "sqlite-memory", "sqlite-conn", "postgres", "redis"]
+)
 def raw_saver(request: pytest.FixtureRequest, tmp_path: Any) -> Any:
     saver = _savers(request, tmp_path)[request.param]()
     yield saver

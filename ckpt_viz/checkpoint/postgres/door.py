@@ -71,10 +71,12 @@ class PostgresDoor:
         pool.open()
         return pool
 
-    def aopen(self) -> Any:
-        """As `open`; the pool is opened by its first use."""
+    async def aopen(self) -> Any:
+        """As `open`."""
         check = AsyncConnectionPool.check_connection
-        return AsyncConnectionPool(self._url, check=check, **self._options)
+        pool = AsyncConnectionPool(self._url, check=check, **self._options)
+        await pool.open()
+        return pool
 
     def close(self, client: Any) -> None:
         """Close a pool."""
@@ -115,7 +117,6 @@ class PostgresDoor:
             async with self._alock:
                 yield client
         else:
-            await client.open()
             async with client.connection() as conn:
                 yield conn
 

@@ -92,9 +92,7 @@ class PostgresSaver(ScriptedSaver):
         """
         saver = cls.__new__(cls)
         ScriptedSaver.__init__(saver, serde=serde)
-        saver._colours = Colours(
-            PostgresDoor(conn_string, pipeline=pipeline, pool_size=pool_size)
-        )
+        saver._colours = Colours(PostgresDoor(conn_string, pipeline=pipeline, pool_size=pool_size))
         return saver
 
     def _setup(self) -> Script[None]:

@@ -87,7 +87,7 @@ class PycryptodomeAes:
                 "LangGraph's encrypted rows need pycryptodome. "
                 "Type:  pip install 'ckpt-viz[encryption]'"
             ) from error
-        self._new = AES.new
+        self._new: Any = AES.new
         self._key, self._options = key, options
         self._mode = AES.MODE_EAX if mode is None else mode
         self.index_keys = (_derived(key),)
