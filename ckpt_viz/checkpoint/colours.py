@@ -1,6 +1,8 @@
 """Runs scripts on a server's connections, in both colours, and never hangs.
 
-A script is a generator that yields requests and receives the answers. With a connection string
+A script is a generator that yields requests and receives the answers; one script is one
+transaction. A *plan* is a generator above it, which yields transactions and receives what their
+scripts return, or what they raise. With a connection string
 sync calls use a pool of threads' connections. Async calls have a pool of their own inside of
 ``async with``, which can close it before its event loop ends; elsewhere they hop a thread, as a
 second loop does. A sync call on a client that belongs to the running loop raises, because waiting
@@ -12,10 +14,22 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Generator
-from typing import Any, Protocol, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 T = TypeVar("T")
 Script = Generator[Any, Any, T]
+
+
+class Transaction(NamedTuple):
+    """A script to run: it may only read, write, or must stand outside of any transaction."""
+
+    script: Callable[[], Script[Any]]
+    mode: str = "write"
+
+
+READ, WRITE, BARE = "read", "write", "bare"
+Plan = Generator[Transaction, Any, T]
 
 
 class Door(Protocol):
@@ -29,11 +43,11 @@ class Door(Protocol):
         """An async client; it belongs to the running loop."""
         ...
 
-    def run(self, client: Any, script: Script[T]) -> T:
+    def run(self, client: Any, script: Script[T], mode: str) -> T:
         """Run a script on one connection of a sync client."""
         ...
 
-    async def arun(self, client: Any, script: Script[T]) -> T:
+    async def arun(self, client: Any, script: Script[T], mode: str) -> T:
         """Run a script on one connection of an async client."""
         ...
 
@@ -65,14 +79,40 @@ class Colours:
         if is_async:
             self._loop = _running()
 
-    def run(self, script: Callable[[], Script[T]]) -> T:
-        """Run a script and wait.
+    def run(self, plan: Plan[T]) -> T:
+        """Run a plan and wait.
 
         Raises:
             RuntimeError: the client belongs to the loop that runs in this very thread.
         """
+        step = plan.__next__
+        while True:
+            try:
+                wanted = step()
+            except StopIteration as done:
+                return done.value  # type: ignore[no-any-return]
+            try:
+                step = partial(plan.send, self._one(wanted))
+            except BaseException as error:  # noqa: BLE001 - the plan decides what follows
+                step = partial(plan.throw, error)
+
+    async def arun(self, plan: Plan[T]) -> T:
+        """Run a plan without stopping the loop."""
+        step = plan.__next__
+        while True:
+            try:
+                wanted = step()
+            except StopIteration as done:
+                return done.value  # type: ignore[no-any-return]
+            try:
+                step = partial(plan.send, await self._aone(wanted))
+            except BaseException as error:  # noqa: BLE001 - the plan decides what follows
+                step = partial(plan.throw, error)
+
+    def _one(self, wanted: Transaction) -> Any:
+        script, mode = wanted
         if self._ours or self._async is None:
-            return self._door.run(self._sync_client(), script())
+            return self._door.run(self._sync_client(), script(), mode)
         loop = self._loop
         if loop is None or loop is _running():
             raise RuntimeError(
@@ -80,21 +120,20 @@ class Colours:
                 "loop: waiting for it here would stop that loop. Await the a… method, or make the "
                 "saver with from_conn_string(...), which serves both."
             )
-        return asyncio.run_coroutine_threadsafe(
-            self._door.arun(self._async, script()), loop
-        ).result()
+        going = self._door.arun(self._async, script(), mode)
+        return asyncio.run_coroutine_threadsafe(going, loop).result()
 
-    async def arun(self, script: Callable[[], Script[T]]) -> T:
-        """Run a script without stopping the loop."""
+    async def _aone(self, wanted: Transaction) -> Any:
+        script, mode = wanted
         loop = asyncio.get_running_loop()
         client = self._async_client(loop)
         if client is not None:
-            return await self._door.arun(client, script())
+            return await self._door.arun(client, script(), mode)
         if self._ours or self._async is None:
-            return await asyncio.to_thread(self.run, script)
+            return await asyncio.to_thread(self._one, wanted)
         assert self._loop is not None  # an async client of another loop, given by the user
-        going = asyncio.run_coroutine_threadsafe(self._door.arun(self._async, script()), self._loop)
-        return await asyncio.wrap_future(going)
+        going = self._door.arun(self._async, script(), mode)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(going, self._loop))
 
     def _sync_client(self) -> Any:
         with self._lock:

@@ -39,3 +39,10 @@ def version_name(version: Any) -> str:
     if isinstance(version, str):
         return escape(version)
     return f"\\n{version:020}" if isinstance(version, int) else f"\\f{version!r}"
+
+
+def version_of(name: str) -> Any:
+    """The version that `version_name` was given."""
+    if name.startswith("\\n"):
+        return int(name[2:])
+    return float(name[2:]) if name.startswith("\\f") else unescape(name)

@@ -17,15 +17,14 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from ckpt_viz.checkpoint.colours import Script
+from ckpt_viz.checkpoint.colours import BARE, READ, WRITE, Script
 from ckpt_viz.checkpoint.postgres.schema import LOCK, MIGRATIONS, VERSIONS
 
 T = TypeVar("T")
 Statement = tuple[str, Sequence[Any]]
 Rows = list[tuple[Any, ...]]
 
-SNAPSHOT: Statement = ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", ())
-"""First in a script that only reads: all its batches see one moment."""
+_SNAPSHOT: Statement = ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", ())
 
 
 class Batch:
@@ -36,10 +35,6 @@ class Batch:
     def __init__(self, *statements: Statement, answered: bool = True) -> None:
         self.statements = statements
         self.answered = answered
-
-    def asks(self, outermost: bool) -> Iterator[Statement]:
-        """The statements; inside of a caller's transaction its isolation stays as it is."""
-        return (ask for ask in self.statements if outermost or ask is not SNAPSHOT)
 
 
 class PostgresDoor:
@@ -86,21 +81,21 @@ class PostgresDoor:
         """As `close`."""
         await client.close()
 
-    def run(self, client: Any, script: Script[T]) -> T:
-        """Run a script in one transaction."""
+    def run(self, client: Any, script: Script[T], mode: str) -> T:
+        """Run a script in one transaction, or bare of any."""
         with self._connection(client) as conn:
             if not self._is_setup:
-                self._transact(conn, set_up())
+                self._transact(conn, set_up(), WRITE)
                 self._is_setup = True
-            return self._transact(conn, script)
+            return self._transact(conn, script, mode)
 
-    async def arun(self, client: Any, script: Script[T]) -> T:
+    async def arun(self, client: Any, script: Script[T], mode: str) -> T:
         """As `run`."""
         async with self._aconnection(client) as conn:
             if not self._is_setup:
-                await self._atransact(conn, set_up())
+                await self._atransact(conn, set_up(), WRITE)
                 self._is_setup = True
-            return await self._atransact(conn, script)
+            return await self._atransact(conn, script, mode)
 
     @contextmanager
     def _connection(self, client: Any) -> Iterator[Any]:
@@ -120,39 +115,49 @@ class PostgresDoor:
             async with client.connection() as conn:
                 yield conn
 
-    def _transact(self, conn: Any, script: Script[T]) -> T:
-        outermost = conn.info.transaction_status == TransactionStatus.IDLE
-        piped = conn.pipeline() if self._pipeline else nullcontext()
-        with piped as pipe, conn.transaction():
+    def _transact(self, conn: Any, script: Script[T], mode: str) -> T:
+        first = _first(conn, mode)
+        piped = conn.pipeline() if self._pipeline and mode != BARE else nullcontext()
+        with piped as pipe, conn.transaction() if mode != BARE else nullcontext():
             rows: list[Rows] | None = None
             try:
                 while True:
                     batch = script.send(rows)
-                    cursors = [(_cursor(conn), *ask) for ask in batch.asks(outermost)]
+                    cursors = [(_cursor(conn), *ask) for ask in (*first, *batch.statements)]
                     for cursor, sql, values in cursors:
                         cursor.execute(sql, values or None)
                     if pipe is not None and batch.answered:
                         pipe.sync()
-                    rows = [c.fetchall() if c.description else [] for c, *_ in cursors]
+                    answers = cursors[len(first) :]
+                    rows = [c.fetchall() if c.description else [] for c, *_ in answers]
+                    first = ()
             except StopIteration as done:
                 return done.value  # type: ignore[no-any-return]
 
-    async def _atransact(self, conn: Any, script: Script[T]) -> T:
-        outermost = conn.info.transaction_status == TransactionStatus.IDLE
-        piped = conn.pipeline() if self._pipeline else nullcontext()
-        async with piped as pipe, conn.transaction():
+    async def _atransact(self, conn: Any, script: Script[T], mode: str) -> T:
+        first = _first(conn, mode)
+        piped = conn.pipeline() if self._pipeline and mode != BARE else nullcontext()
+        async with piped as pipe, conn.transaction() if mode != BARE else nullcontext():
             rows: list[Rows] | None = None
             try:
                 while True:
                     batch = script.send(rows)
-                    cursors = [(_cursor(conn), *ask) for ask in batch.asks(outermost)]
+                    cursors = [(_cursor(conn), *ask) for ask in (*first, *batch.statements)]
                     for cursor, sql, values in cursors:
                         await cursor.execute(sql, values or None)
                     if pipe is not None and batch.answered:
                         await pipe.sync()
-                    rows = [await c.fetchall() if c.description else [] for c, *_ in cursors]
+                    answers = cursors[len(first) :]
+                    rows = [await c.fetchall() if c.description else [] for c, *_ in answers]
+                    first = ()
             except StopIteration as done:
                 return done.value  # type: ignore[no-any-return]
+
+
+def _first(conn: Any, mode: str) -> tuple[Statement, ...]:
+    """What comes before a script: one that reads sees one moment, unless a caller's goes on."""
+    outermost = conn.info.transaction_status == TransactionStatus.IDLE
+    return (_SNAPSHOT,) if mode == READ and outermost else ()
 
 
 def _cursor(conn: Any) -> Any:

@@ -41,8 +41,8 @@ class RedisDoor:
         pool = aredis.BlockingConnectionPool.from_url(self._url, **self._options)
         return aredis.Redis.from_pool(pool)
 
-    def run(self, client: Any, script: Script[T]) -> T:
-        """Answer each request by calling it."""
+    def run(self, client: Any, script: Script[T], mode: str) -> T:
+        """Answer each request by calling it; the mode makes no difference."""
         answer = None
         try:
             while True:
@@ -50,7 +50,7 @@ class RedisDoor:
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
 
-    async def arun(self, client: Any, script: Script[T]) -> T:
+    async def arun(self, client: Any, script: Script[T], mode: str) -> T:
         """As `run`."""
         answer = None
         try:

@@ -1,0 +1,265 @@
+"""Whole threads: counted, copied, pruned, named.
+
+Before something goes, what is told against it is told anew: against what stays, or in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ckpt_viz.checkpoint import delta
+from ckpt_viz.checkpoint.base import Removal, config_of
+from ckpt_viz.checkpoint.colours import Script
+from ckpt_viz.checkpoint.keys import version_name, version_of
+from ckpt_viz.checkpoint.scripted.reading import meta_of
+from ckpt_viz.checkpoint.scripted.rows import Blob, BlobKey, Edit, Row, Rows, Survey, Write
+from ckpt_viz.checkpoint.scripted.values import Values, count_of, merge
+from ckpt_viz.checkpoint.serde.base import Typed
+from ckpt_viz.checkpoint.upkeep import farthest_needed, path_of, to_keep
+
+NOTHING = Removal([], 0, 0)
+Choose = Callable[["Thread", str], set[str]]
+"""Tells which checkpoints of a namespace are to go."""
+
+
+class Thread:
+    """A thread as a survey shows it."""
+
+    def __init__(self, name: str, survey: Survey, values: Values) -> None:
+        self.name = name
+        self.survey = survey
+        self._values = values
+        self._by_id = {(row.thread, row.ns, row.id): row for row in survey.rows}
+        self._wrote: dict[tuple[str, str], set[str]] = {}
+        for (ns, id_, _, _), size in survey.writes.items():
+            self._wrote.setdefault((ns, id_), set()).add(size.channel)
+
+    def namespaces(self) -> list[str]:
+        """The namespaces that hold checkpoints."""
+        return sorted({row.ns for row in self.survey.rows})
+
+    def rows(self, ns: str) -> dict[str, Row]:
+        """The checkpoints of a namespace."""
+        return {row.id: row for row in self.survey.rows if row.ns == ns}
+
+    def body(self, row: Row) -> dict[str, Any]:
+        """A checkpoint without its values."""
+        return self._values.checkpoint(row, self._by_id)
+
+    def places(self, rows: Iterable[Row]) -> set[BlobKey]:
+        """Where the values of checkpoints are."""
+        return {key for row in rows for key in self.places_of(row)}
+
+    def places_of(self, row: Row) -> list[BlobKey]:
+        """Where the values of a checkpoint are."""
+        versions = self.body(row)["channel_versions"].items()
+        return [BlobKey(row.ns, channel, version_name(version)) for channel, version in versions]
+
+    def kept_latest(self, ns: str, keep_labelled: bool) -> set[str]:
+        """The checkpoints that ``keep_latest`` keeps."""
+        rows = self.rows(ns)
+        parents = {id_: row.parent for id_, row in rows.items()}
+        labelled = [id_ for space, id_ in self.survey.labels if space == ns]
+
+        def rebuilt(id_: str) -> str | None:
+            empty = {key.channel for key in self.places_of(rows[id_])} - self._filled(rows[id_])
+            return farthest_needed(
+                path_of(parents, id_),
+                empty,
+                lambda at: self._wrote.get((ns, at), set()),
+                lambda at: self._filled(rows[at]),
+            )
+
+        return to_keep(parents, labelled if keep_labelled else (), rebuilt)
+
+    def _filled(self, row: Row) -> set[str]:
+        return {
+            key.channel
+            for key in self.places_of(row)
+            if (size := self.survey.blobs.get(key)) and size.tag.partition("+")[0] != "empty"
+        }
+
+
+class Upkeep:
+    """The scripts over whole threads of one saver."""
+
+    def __init__(self, rows: Rows, values: Values) -> None:
+        self._rows = rows
+        self._values = values
+
+    def remove(self, thread: str, choose: Choose, dry_run: bool) -> Script[Removal]:
+        """Remove the chosen checkpoints of a thread; what remains keeps its state.
+
+        Raises:
+            Conflict: somebody wrote to the thread meanwhile.
+        """
+        survey = yield from self._rows.survey(thread)
+        seen, gone = Thread(thread, survey, self._values), NOTHING
+        edit = Edit(thread, replace=True, mark=survey.mark)
+        for ns in seen.namespaces():
+            drop = choose(seen, ns)
+            if not drop:
+                continue
+            keep = [row for row in seen.rows(ns).values() if row.id not in drop]
+            used = seen.places(keep)
+            values = [key for key in survey.blobs if key.ns == ns and key not in used]
+            writes = sum(at[0] == ns and at[1] in drop for at in survey.writes)
+            ids = sorted(drop, reverse=True)
+            gone = Removal(
+                [*gone.checkpoints, *(config_of(thread, ns, id_) for id_ in ids)],
+                gone.writes + writes,
+                gone.values + len(values),
+            )
+            edit.drop_rows += [(ns, id_) for id_ in ids]
+            edit.drop_blobs += values
+            if not dry_run:
+                yield from self._tell_anew(seen, ns, keep, used, edit)
+        if not dry_run and edit.drop_rows:
+            yield from self._rows.edit(edit)
+            self._values.kept.drop(thread)
+        return gone
+
+    def _tell_anew(
+        self, seen: Thread, ns: str, keep: Sequence[Row], used: set[BlobKey], edit: Edit
+    ) -> Script[None]:
+        values, survey, stay = self._values, seen.survey, {row.id for row in keep}
+        for row in keep:
+            if row.base is not None and row.base not in stay:
+                whole = values.codec.dumps(seen.body(row))
+                body = values.close(whole, row.thread, ns, row.id)
+                edit.rows.append(row._replace(base=None, body=body))
+        dropped = {id_ for space, id_ in edit.drop_rows if space == ns}
+        blobs = [
+            key
+            for key in used
+            if (size := survey.blobs.get(key)) and size.base and BlobKey(ns, *size.base) not in used
+        ]
+        writes = {
+            at[1:]: BlobKey(ns, *size.base)
+            for at, size in survey.writes.items()
+            if at[0] == ns and at[1] not in dropped
+            if size.base is not None and BlobKey(ns, *size.base) not in used
+        }
+        for key in blobs:
+            read, _ = yield from self._rows.read_values(seen.name, {key}, ())
+            told = self._anew(seen.name, key, read, used)
+            edit.blobs[key] = Blob(values.close(told.typed, seen.name, *key), told.base)
+        if writes:
+            yield from self._whole_writes(seen.name, ns, writes, edit)
+
+    def _anew(
+        self, thread: str, key: BlobKey, blobs: Mapping[BlobKey, Blob], used: set[BlobKey]
+    ) -> Blob:
+        """A value told against the nearest version below it that stays, or in full."""
+        values, memo = self._values, dict[BlobKey, Typed]()
+        whole, _ = values.whole(thread, key, blobs, memo)
+        changes: list[delta.Change] = []
+        at = key
+        while at not in used or at == key:
+            typed, base = values.open(blobs[at].typed, thread, *at), blobs[at].base
+            if typed[0] != "delta" or base is None:
+                return Blob(whole)
+            found = delta.read(typed[1])
+            if found[0] == delta.PART:
+                return Blob(whole)
+            changes.append(delta.change_of(found))
+            at = BlobKey(key.ns, *base)
+        below, _ = values.whole(thread, at, blobs, memo)
+        merged = merge(changes[::-1], count_of(below[1]))
+        if merged is None:
+            return Blob(whole)
+        record = delta.record(None, merged)
+        if 2 * len(record) > len(whole[1]):
+            return Blob(whole)
+        return Blob(("delta", record), (at.channel, at.version))
+
+    def _whole_writes(
+        self, thread: str, ns: str, wanted: Mapping[tuple[str, str, int], BlobKey], edit: Edit
+    ) -> Script[None]:
+        _, own = yield from self._rows.read_all(thread, ns)
+        blobs, _ = yield from self._rows.read_values(thread, set(wanted.values()), ())
+        memo: dict[BlobKey, Typed] = {}
+        for write in own:
+            if (write.id, write.task, write.idx) in wanted:
+                place = (thread, ns, write.id, write.task, write.idx)
+                typed = self._values.write(write.typed, write.base, place, blobs, memo)
+                closed = self._values.close(typed, *place)
+                edit.writes.append((ns, write._replace(typed=closed, base=None)))
+
+    def copy(self, source: str, target: str) -> Script[None]:
+        """Give another thread all that one has; what is encrypted is bound to the new one."""
+        survey = yield from self._rows.survey(source)
+        edit = Edit(target, labels=dict(survey.labels))
+        for row in survey.rows:
+            place = (row.ns, row.id)
+            body = self._moved(row.body, source, target, *place)
+            meta = self._moved(row.meta, source, target, *place, "metadata")
+            edit.rows.append(row._replace(thread=target, body=body, meta=meta))
+        spaces = {key.ns for key in survey.blobs} | {at[0] for at in survey.writes}
+        for ns in sorted(spaces):
+            blobs, writes = yield from self._rows.read_all(source, ns)
+            for key, blob in blobs.items():
+                edit.blobs[key] = blob._replace(typed=self._moved(blob.typed, source, target, *key))
+            for w in writes:
+                typed = self._moved(w.typed, source, target, ns, w.id, w.task, w.idx)
+                edit.writes.append((ns, w._replace(typed=typed)))
+        yield from self._rows.edit(edit)
+
+    def _moved(self, typed: Typed, source: str, target: str, *place: Any) -> Typed:
+        codec = self._values.codec
+        if not codec.sealed:
+            return typed
+        return codec.seal(codec.unseal(typed, source, *place), target, *place)  # type: ignore[no-any-return]
+
+    def report(self, thread: str) -> Script[dict[str, Any]]:
+        """What of a thread takes how many bytes."""
+        survey = yield from self._rows.survey(thread)
+        seen, used = Thread(thread, survey, self._values), dict[BlobKey, int]()
+        for row in survey.rows:
+            for key in seen.places_of(row):
+                used[key] = used.get(key, 0) + 1
+        values = [
+            {
+                "checkpoint_ns": key.ns,
+                "channel": key.channel,
+                "version": version_of(key.version),
+                "bytes": size.bytes,
+                "used_by": used.get(key, 0),
+            }
+            for key, size in survey.blobs.items()
+        ]
+        bodies = sum(row.size for row in survey.rows)
+        writes = sum(size.bytes for size in survey.writes.values())
+        in_values = sum(size.bytes for size in survey.blobs.values())
+        shared = sum(size.bytes for key, size in survey.blobs.items() if used.get(key, 0) > 1)
+        return {
+            "thread_id": thread,
+            "bytes": bodies + writes + in_values,
+            "checkpoints": bodies,
+            "writes": writes,
+            "shared": shared,
+            "unique": in_values - shared,
+            "values": values,
+        }
+
+    def of_runs(self, run_ids: set[str]) -> Choose:
+        """Chooses the checkpoints whose metadata names one of these runs."""
+        return lambda seen, ns: {
+            id_
+            for id_, row in seen.rows(ns).items()
+            if str(meta_of(self._values, row).get("run_id")) in run_ids
+        }
+
+
+def all_but_latest(keep_labelled: bool) -> Choose:
+    """Chooses what ``keep_latest`` does not keep."""
+    return lambda seen, ns: seen.rows(ns).keys() - seen.kept_latest(ns, keep_labelled)
+
+
+def everything(seen: Thread, ns: str) -> set[str]:
+    """Chooses all checkpoints."""
+    return set(seen.rows(ns))
+
+
+__all__ = ["NOTHING", "Thread", "Upkeep", "Write", "all_but_latest", "everything"]
