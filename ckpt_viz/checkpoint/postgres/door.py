@@ -17,7 +17,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from ckpt_viz.checkpoint.colours import BARE, READ, WRITE, Script
+from ckpt_viz.checkpoint.colours import BARE, READ, Script
 from ckpt_viz.checkpoint.postgres.schema import LOCK, MIGRATIONS, VERSIONS
 
 T = TypeVar("T")
@@ -25,6 +25,10 @@ Statement = tuple[str, Sequence[Any]]
 Rows = list[tuple[Any, ...]]
 
 _SNAPSHOT: Statement = ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", ())
+
+_SETUP = "setup"
+_ALONE = (BARE, _SETUP)
+"""Modes that are not pipelined; making tables throws away what was prepared for a pipeline."""
 
 
 class Batch:
@@ -53,7 +57,7 @@ class PostgresDoor:
             "min_size": 1,
             "max_size": pool_size,
             "open": False,
-            "kwargs": {"autocommit": True},
+            "kwargs": {"autocommit": True, "fallback_application_name": "ckpt_viz"},
             "name": "ckpt_viz",
         }
         self._lock = threading.RLock()
@@ -85,7 +89,7 @@ class PostgresDoor:
         """Run a script in one transaction, or bare of any."""
         with self._connection(client) as conn:
             if not self._is_setup:
-                self._transact(conn, set_up(), WRITE)
+                self._transact(conn, set_up(), _SETUP)
                 self._is_setup = True
             return self._transact(conn, script, mode)
 
@@ -93,7 +97,7 @@ class PostgresDoor:
         """As `run`."""
         async with self._aconnection(client) as conn:
             if not self._is_setup:
-                await self._atransact(conn, set_up(), WRITE)
+                await self._atransact(conn, set_up(), _SETUP)
                 self._is_setup = True
             return await self._atransact(conn, script, mode)
 
@@ -116,8 +120,10 @@ class PostgresDoor:
                 yield conn
 
     def _transact(self, conn: Any, script: Script[T], mode: str) -> T:
-        first = _first(conn, mode)
-        piped = conn.pipeline() if self._pipeline and mode != BARE else nullcontext()
+        first, autocommit = _first(conn, mode), conn.autocommit
+        if mode == BARE and not autocommit:
+            conn.set_autocommit(True)
+        piped = conn.pipeline() if self._pipeline and mode not in _ALONE else nullcontext()
         with piped as pipe, conn.transaction() if mode != BARE else nullcontext():
             rows: list[Rows] | None = None
             try:
@@ -133,10 +139,15 @@ class PostgresDoor:
                     first = ()
             except StopIteration as done:
                 return done.value  # type: ignore[no-any-return]
+            finally:
+                if mode == BARE and not autocommit:
+                    conn.set_autocommit(False)
 
     async def _atransact(self, conn: Any, script: Script[T], mode: str) -> T:
-        first = _first(conn, mode)
-        piped = conn.pipeline() if self._pipeline and mode != BARE else nullcontext()
+        first, autocommit = _first(conn, mode), conn.autocommit
+        if mode == BARE and not autocommit:
+            await conn.set_autocommit(True)
+        piped = conn.pipeline() if self._pipeline and mode not in _ALONE else nullcontext()
         async with piped as pipe, conn.transaction() if mode != BARE else nullcontext():
             rows: list[Rows] | None = None
             try:
@@ -152,6 +163,9 @@ class PostgresDoor:
                     first = ()
             except StopIteration as done:
                 return done.value  # type: ignore[no-any-return]
+            finally:
+                if mode == BARE and not autocommit:
+                    await conn.set_autocommit(False)
 
 
 def _first(conn: Any, mode: str) -> tuple[Statement, ...]:

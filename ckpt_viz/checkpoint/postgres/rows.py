@@ -16,6 +16,7 @@ from ckpt_viz.checkpoint.scripted.rows import (
     Blob,
     BlobKey,
     Edit,
+    HeadMoved,
     Query,
     Row,
     Size,
@@ -72,6 +73,8 @@ _WRITES = f"""SELECT t.ns, w.* FROM unnest(%s::text[], %s::text[]) AS u(ns, id)
     SELECT {_WRITE_COLUMNS} FROM ckpt_writes w WHERE w.k = t.k AND w.id = u.id OFFSET 0) w"""
 _THERE = f"""SELECT count(*) FROM unnest(%s::text[], %s::text[]) AS u(channel, version)
     JOIN ckpt_blobs b ON b.k = {_K} AND b.channel = u.channel AND b.version = u.version"""
+_NEWER = f"""SELECT max(id) FROM ckpt_checkpoints
+    WHERE k = {_K} AND id > %s AND id <> ALL(%s)"""
 _THERE_ROW = f"SELECT 1 FROM ckpt_checkpoints WHERE k = {_K} AND id = %s"
 _COUNT = """SELECT thread, sum(n)::bigint, (array_agg(step ORDER BY ns <> '', id DESC))[1],
     (array_agg(id ORDER BY ns <> '', id DESC))[1], sum(bytes)::bigint FROM (
@@ -138,7 +141,7 @@ class PostgresRows:
         """Change a thread; returns which of the big values were there already.
 
         Raises:
-            BaseGone: something that is needed is not there.
+            BaseGone: something that is needed is not there. HeadMoved: see `Edit.extends`.
         """
         thread = escape(edit.thread)
         checks = list(_checks(thread, edit))
@@ -149,8 +152,11 @@ class PostgresRows:
         if not edit.is_checked and len(puts) < _CHUNK:
             yield Batch(*holds, *blobs, *puts, answered=False)
             return set()
-        answers = yield Batch(*holds, *(sql for sql, _ in checks), *blobs)
-        answers = answers[len(holds) :]
+        newer, *answers = (
+            yield Batch(*holds, _newer(thread, edit), *(sql for sql, _ in checks), *blobs)
+        )[len(holds) :]
+        if edit.extends is not None and newer[0][0] is not None:
+            raise HeadMoved(unescape(newer[0][0]))
         for (_, wanted), found in zip(checks, answers, strict=False):
             if not found or found[0][0] < wanted:
                 raise BaseGone(edit.thread)
@@ -274,6 +280,15 @@ def _checks(thread: str, edit: Edit) -> Iterable[tuple[Statement, int]]:
         yield (_THERE, (*names, thread, escape(ns))), len(own)
 
 
+def _newer(thread: str, edit: Edit) -> Statement:
+    """The question for a checkpoint that is newer than the one to extend."""
+    if edit.extends is None:
+        return "SELECT NULL", ()
+    ns, parent = edit.extends
+    own = [escape(row.id) for row in edit.rows]
+    return _NEWER, (thread, escape(ns), escape(parent or ""), own)
+
+
 def _put_blobs(thread: str, edit: Edit) -> Iterable[Statement]:
     """One statement a namespace, which returns what it stored."""
     for ns in sorted({key.ns for key in edit.blobs}):
@@ -290,9 +305,13 @@ def _puts(thread: str, edit: Edit) -> Iterable[Statement]:
         yield _PUT, (thread, escape(row.ns), *_row_values(row))
     for ns in sorted({ns for ns, _ in edit.writes}):
         rows = [
-            (*map(escape, (w.id, w.task)), w.idx, *map(escape, (w.path, w.channel)))
-            + _base(w.base)
-            + w.typed
+            (
+                *map(escape, (w.id, w.task)),
+                w.idx,
+                *map(escape, (w.path, w.channel)),
+                *_base(w.base),
+                *w.typed,
+            )
             for space, w in edit.writes
             if space == ns
         ]

@@ -60,4 +60,5 @@ class PostgresSaver(ScriptedSaver):
         door = PostgresDoor(conn_string, pipeline=pipeline, pool_size=pool_size)
         saver = cls.__new__(cls)
         ScriptedSaver.__init__(saver, PostgresRows(), Colours(door), serde)
+        saver.identity = "postgres", conn_string
         return saver

@@ -7,9 +7,13 @@ and ``z`` counts the bytes of checkpoints, values and writes.
 """
 
 WRITE = """
-local rows, order, at = KEYS[1], KEYS[2], 4
+local rows, order, at = KEYS[1], KEYS[2], 7
 if ARGV[2] ~= '' and redis.call('HGET', rows, 'r') ~= ARGV[2] then return 'conflict' end
-for _ = 1, tonumber(ARGV[3]) do
+if ARGV[3] ~= '' then
+  local newest = redis.call('ZREVRANGEBYLEX', order, ARGV[3], ARGV[4], 'LIMIT', 0, 1)[1]
+  if newest and newest ~= ARGV[5] then return {'moved', newest} end
+end
+for _ = 1, tonumber(ARGV[6]) do
   if redis.call('HEXISTS', rows, ARGV[at]) == 0 then return 'gone' end
   at = at + 1
 end
@@ -55,9 +59,11 @@ if ttl > 0 then
 end
 return there
 """
-"""Arguments: milliseconds to live (0: for ever), the ``r`` that is expected (or nothing), how many
-records must be there and their names, the next ``r``, and then fours: what to do, name, data, base.
-Answers with the names that ``new`` found there; or, having done nothing, ``gone`` or ``conflict``.
+"""Arguments: milliseconds to live (0: for ever); the ``r`` that is expected, or nothing; bounds
+between which no name may be but a third one, or nothing; how many records must be there, and their
+names; the next ``r``; and then fours: what to do, name, data, base. Answers with the names that
+``new`` found there; or, having done nothing, ``gone``, ``conflict``, or ``moved`` and the name
+between the bounds.
 """
 
 NAMES = """

@@ -25,6 +25,7 @@ from ckpt_viz.checkpoint.scripted.rows import (
     BlobKey,
     Conflict,
     Edit,
+    HeadMoved,
     Query,
     Row,
     Size,
@@ -132,12 +133,18 @@ class RedisRows:
         """Change a thread; returns which of the values were there already.
 
         Raises:
-            BaseGone: something that is needed is not there. Conflict: the mark is an old one.
+            BaseGone: something that is needed is not there. HeadMoved: see `Edit.extends`.
+            Conflict: the mark is an old one.
         """
         needs = [_blob_name(key) for key in edit.needs]
         if edit.needs_row is not None:
             needs.append(_name("c", *edit.needs_row))
-        head = [self._ttl, edit.mark or "", len(needs), *needs, os.urandom(8)]
+        above = ("", "", "")
+        if edit.extends is not None:
+            ns, parent = edit.extends
+            own = _name("c", ns, edit.rows[0].id)
+            above = f"(c{escape(ns)}\1", f"({_name('c', ns, parent or '')}", own
+        head = [self._ttl, edit.mark or "", *above, len(needs), *needs, os.urandom(8)]
         what = [part for one in _changes(edit) for part in one]
         there = yield self._call(lua.WRITE, edit.thread, *head, *what)
         if there == b"gone":
@@ -147,6 +154,8 @@ class RedisRows:
                 f"Thread {edit.thread!r} was written to all the while; nothing was removed. "
                 "Try again when no run is going on it."
             )
+        if there[:1] == [b"moved"]:
+            raise HeadMoved(_parts(there[1].decode())[1])
         return {_key(name.decode()) for name in there if name[:1] == b"b"}
 
     def remove_thread(self, thread: str) -> Script[None]:
@@ -228,7 +237,7 @@ class RedisRows:
         """Labels by namespace and checkpoint."""
         found = yield from self._read(thread, ["l"])
         return {
-            (parts[0], parts[1]): unpackb(data)
+            (parts[0], parts[1]): unescape(data.decode())
             for name, data in found.items()
             if (parts := _parts(name))
         }
@@ -261,7 +270,7 @@ def _changes(edit: Edit) -> Iterable[tuple[str, str, Any, str]]:
         yield "find", name, "", ""
     for (ns, id_), label in edit.labels.items():
         name = _name("l", ns, id_)
-        yield ("drop", name, "", "") if label is None else ("set", name, packb(label), "")
+        yield ("drop", name, "", "") if label is None else ("set", name, escape(label), "")
         if label is not None:
             yield "find", name, "", ""
     for ns, id_ in edit.drop_rows:

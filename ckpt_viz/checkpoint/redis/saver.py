@@ -76,6 +76,7 @@ class RedisSaver(ScriptedSaver):
         saver = cls.__new__(cls)
         rows = RedisRows(prefix, _milliseconds(ttl))
         ScriptedSaver.__init__(saver, rows, Colours(RedisDoor(conn_string, pool_size)), serde)
+        saver.identity = "redis", conn_string
         return saver
 
 

@@ -22,6 +22,10 @@ class BaseGone(Exception):
     """What a change is told against was removed meanwhile, by somebody else."""
 
 
+class HeadMoved(Exception):
+    """The checkpoint to extend is no longer the newest; the argument is the newest one's id."""
+
+
 class Conflict(Exception):
     """The thread was changed between being read and being written."""
 
@@ -124,6 +128,8 @@ class Edit:
     """Values that must be there."""
     needs_row: tuple[str, str] | None = None
     """A checkpoint that must be there, by namespace and id."""
+    extends: tuple[str, str | None] | None = None
+    """The namespace whose newest checkpoint must still be this one, but for the one put here."""
     drop_rows: list[tuple[str, str]] = field(default_factory=list)
     """Checkpoints that go with their writes and labels, by namespace and id."""
     drop_blobs: list[BlobKey] = field(default_factory=list)
@@ -134,7 +140,8 @@ class Edit:
     def is_checked(self) -> bool:
         """Whether the answers of the server matter."""
         big = any(len(blob.typed[1]) > _SMALL for blob in self.blobs.values())
-        return big or bool(self.needs or self.needs_row or self.mark is not None)
+        asked = self.needs or self.needs_row or self.extends
+        return big or bool(asked) or self.mark is not None
 
 
 class Rows(Protocol):
@@ -161,7 +168,8 @@ class Rows(Protocol):
         """Change a thread; returns which of the big values were there already.
 
         Raises:
-            BaseGone: something that is needed is not there. Conflict: the mark is an old one.
+            BaseGone: something that is needed is not there. HeadMoved: see `Edit.extends`.
+            Conflict: the mark is an old one.
         """
         ...
 

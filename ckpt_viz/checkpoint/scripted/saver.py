@@ -15,14 +15,16 @@ from ckpt_viz.checkpoint.base import (
     Removal,
     address,
     check_filter,
+    check_head,
     config_of,
     get_checkpoint_id,
     no_checkpoint,
+    text_version,
     time_of,
 )
 from ckpt_viz.checkpoint.colours import BARE, READ, Colours, Plan, Transaction
 from ckpt_viz.checkpoint.scripted.reading import Listing
-from ckpt_viz.checkpoint.scripted.rows import BaseGone, Conflict, Edit, Query, Rows
+from ckpt_viz.checkpoint.scripted.rows import BaseGone, Conflict, Edit, HeadMoved, Query, Rows
 from ckpt_viz.checkpoint.scripted.upkeep import (
     NOTHING,
     Choose,
@@ -50,6 +52,7 @@ class ScriptedSaver(BaseCheckpointSaver):
     """
 
     partial_values = True
+    compares_heads = True
 
     def __init__(self, rows: Rows, colours: Colours, serde: SerializerProtocol | None) -> None:
         super().__init__(serde=serde)
@@ -60,6 +63,10 @@ class ScriptedSaver(BaseCheckpointSaver):
     @property
     def _values(self) -> Values:
         return self._packed.using(self.serde)
+
+    def get_next_version(self, current: Any, channel: Any = None) -> Any:
+        """A version greater than ``current``, as text; see `text_version`."""
+        return text_version(current)
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -74,6 +81,7 @@ class ScriptedSaver(BaseCheckpointSaver):
 
         Raises:
             SerializationError: a value cannot be saved; nothing was kept.
+            ThreadBusyError: an `Extending` config is no longer the head; nothing was kept.
         """
         return self._colours.run(self._put(config, checkpoint, metadata, new_versions))
 
@@ -99,6 +107,10 @@ class ScriptedSaver(BaseCheckpointSaver):
                 values.kept.drop(thread)
                 if tried:
                     raise
+            except HeadMoved as moved:
+                values.kept.drop(thread)
+                check_head(config, moved.args[0])
+                raise
             except BaseException:
                 values.kept.drop(thread)  # what was not stored is no base for the next
                 raise

@@ -9,6 +9,7 @@ from ckpt_viz.checkpoint.base import (
     WRITES_IDX_MAP,
     Checkpoint,
     Config,
+    Extending,
     Metadata,
     address,
     named,
@@ -33,6 +34,8 @@ class Pending(NamedTuple):
     spot: Spot
     unread: list[str]
     """Big channels of whose version at the parent nothing is remembered."""
+    extending: bool
+    """Whether the parent must still be the newest."""
 
 
 def pack_put(
@@ -68,14 +71,15 @@ def pack_put(
     )
     new = [(channel, version_name(version), typed) for channel, version, typed in packed]
     unread = [] if known or parent is None else [c for c, _, t in new if len(t[1]) > FLOOR]
-    return Pending(row, new, spot, unread if codec.deltas else [])
+    return Pending(row, new, spot, unread if codec.deltas else [], config.__class__ is Extending)
 
 
 def put(rows: Rows, values: Values, pending: Pending) -> Script[None]:
     """Store a packed checkpoint, its big values as changes of the parent's.
 
     Raises:
-        BaseGone: the parent's values were removed by somebody else.
+        BaseGone: the parent's values were removed by somebody else. HeadMoved: somebody else
+            has extended the parent.
     """
     row, spot = pending.row, pending.spot
     if pending.unread:
@@ -87,6 +91,7 @@ def put(rows: Rows, values: Values, pending: Pending) -> Script[None]:
         edit.blobs[key] = Blob(values.close(blob.typed, row.thread, *key), blob.base)
     bases = {BlobKey(row.ns, *blob.base) for blob in edit.blobs.values() if blob.base is not None}
     edit.needs = bases - edit.blobs.keys()
+    edit.extends = (row.ns, row.parent) if pending.extending else None
     edit.needs_row = None if row.base is None else (row.ns, row.base)
     there = yield from rows.edit(edit)
     for key in there:  # an older value of this version counts, and may be another one
