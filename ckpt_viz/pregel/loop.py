@@ -68,14 +68,11 @@ def _loop(run: Run, replaying: bool) -> Script:
             yield from _stop_waiting(run, tasks)
             return True
         run.going_on = False
-        ran = tasks
-        if run.children:
-            ran, run.children = [*tasks, *run.children], []
-        updated = apply_writes(live, ran, run.next_version)
+        updated = apply_writes(live, tasks, run.next_version)
         step = run.step
         if (request := run.save("loop")) is not None:
             yield request
-        tasks = prepare_next_tasks(live, run.step)
+        ran, tasks = tasks, prepare_next_tasks(live, run.step)
         if run.listened:
             if not tasks:
                 yield from run.finish()
@@ -188,7 +185,7 @@ def _show_called(run: Run, told: Told) -> Script:
 def _execute(run: Run, tasks: list[Task]) -> Script:
     """Run the tasks that have not finished, committing each as it ends. False: a question waits.
 
-    The handlers of failures are added to the tasks.
+    The handlers of failures, and what nodes called, are added to the tasks.
 
     Raises:
         BaseException: the first failure, when every other task has ended or was cancelled.
@@ -208,7 +205,11 @@ def _execute(run: Run, tasks: list[Task]) -> Script:
             raise error
         finally:
             del error
-    return "interrupt" not in [t.outcome for t in tasks]
+    finished = "interrupt" not in [t.outcome for t in tasks]
+    if finished and run.children:
+        tasks += run.children
+        run.children = []
+    return finished
 
 
 def _by_itself(run: Run, tasks: list[Task]) -> Script:
