@@ -300,3 +300,27 @@ def test_the_name_of_a_channel_by_hand() -> None:
         return str(caught.value).split(":")[0]
 
     assert both(question) == ("At key ''", "At key 'output'")
+
+
+def test_a_question_without_an_answer_is_not_asked_again() -> None:
+    """There a map of answers runs every waiting node again; here those that it answers."""
+
+    def question(e: Engine) -> Any:
+        ran: list[str] = []
+
+        def asks(name: str) -> Any:
+            def node(state: Any) -> Any:
+                ran.append(name)
+                return {"bar": [e.interrupt(name)]}
+
+            return node
+
+        edges = [(e.START, "p"), (e.START, "q")]
+        graph = e.build(State, {"p": asks("p"), "q": asks("q")}, edges)
+        graph.invoke({"foo": ""}, C)
+        ids = {i.value: i.id for i in graph.get_state(C).interrupts}
+        ran.clear()
+        left = graph.invoke(e.Command(resume={ids["p"]: "P"}), C)["__interrupt__"]
+        return sorted(ran), [i.value for i in left]
+
+    assert both(question) == ((["p", "q"], ["q"]), (["p"], ["q"]))

@@ -110,7 +110,8 @@ def parallel_questions(e: Engine, rec: Recorder) -> None:
         rec.look_inside(g, C)
         rec.nested(g, e.Command(resume="one for all"), C, grouped=True)
         asked = {i.value: i.id for i in g.get_state(C).interrupts}
-        rec.nested(g, e.Command(resume={asked["qp"]: "P"}), C, grouped=True)
+        for _ in rec.stream(g, e.Command(resume={asked["qp"]: "P"}), C):
+            pass  # there those without an answer run and ask again: see test_differs
         rec.look_inside(g, C)
         rest = {asked[v]: v.upper() for v in ("qq", "qr")}
         rec.nested(g, e.Command(resume=rest), C, grouped=True)
