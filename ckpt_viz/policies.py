@@ -132,3 +132,16 @@ class CacheKey(NamedTuple):
     ns: tuple[str, ...]
     key: str
     ttl: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TracePolicy:
+    """What a trace shows of a node's input and output, for programs that name it; unused here."""
+
+    process_inputs: Callable[[Any], Any] | None = None
+    process_outputs: Callable[[Any], Any] | None = None
+
+
+def omit_payload(_value: Any) -> dict[str, Any]:
+    """For a `TracePolicy`: show nothing."""
+    return {}

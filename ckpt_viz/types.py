@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -10,66 +11,73 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, P
 
 from ckpt_viz.ids import interrupt_id
 from ckpt_viz.parts import (
-    CheckpointPayload as CheckpointPayload,
-)
-from ckpt_viz.parts import (
-    CheckpointStreamPart as CheckpointStreamPart,
-)
-from ckpt_viz.parts import (
-    CheckpointTask as CheckpointTask,
-)
-from ckpt_viz.parts import (
-    CustomStreamPart as CustomStreamPart,
-)
-from ckpt_viz.parts import (
-    DebugPayload as DebugPayload,
-)
-from ckpt_viz.parts import (
-    DebugStreamPart as DebugStreamPart,
-)
-from ckpt_viz.parts import (
-    GraphOutput as GraphOutput,
-)
-from ckpt_viz.parts import (
-    MessagesStreamPart as MessagesStreamPart,
-)
-from ckpt_viz.parts import (
-    StreamPart as StreamPart,
-)
-from ckpt_viz.parts import (
-    TaskPayload as TaskPayload,
-)
-from ckpt_viz.parts import (
-    TaskResultPayload as TaskResultPayload,
-)
-from ckpt_viz.parts import (
-    TasksStreamPart as TasksStreamPart,
-)
-from ckpt_viz.parts import (
-    UpdatesStreamPart as UpdatesStreamPart,
-)
-from ckpt_viz.parts import (
-    ValuesStreamPart as ValuesStreamPart,
+    CheckpointPayload,
+    CheckpointStreamPart,
+    CheckpointTask,
+    CustomStreamPart,
+    DebugPayload,
+    DebugStreamPart,
+    GraphOutput,
+    MessagesStreamPart,
+    StreamPart,
+    TaskPayload,
+    TaskResultPayload,
+    TasksStreamPart,
+    UpdatesStreamPart,
+    ValuesStreamPart,
 )
 from ckpt_viz.policies import (
-    CacheKey as CacheKey,
-)
-from ckpt_viz.policies import (
-    CachePolicy as CachePolicy,
-)
-from ckpt_viz.policies import (
-    RetryPolicy as RetryPolicy,
-)
-from ckpt_viz.policies import (
-    TimeoutPolicy as TimeoutPolicy,
-)
-from ckpt_viz.policies import (
-    default_cache_key as default_cache_key,
-)
-from ckpt_viz.policies import (
-    default_retry_on as default_retry_on,
+    CacheKey,
+    CachePolicy,
+    RetryPolicy,
+    TimeoutPolicy,
+    TracePolicy,
+    default_cache_key,
+    default_retry_on,
+    omit_payload,
 )
 from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
+
+__all__ = [
+    "All",
+    "CacheKey",
+    "CachePolicy",
+    "CheckpointPayload",
+    "CheckpointStreamPart",
+    "CheckpointTask",
+    "Checkpointer",
+    "Command",
+    "CustomStreamPart",
+    "DebugPayload",
+    "DebugStreamPart",
+    "Durability",
+    "GraphOutput",
+    "Interrupt",
+    "MessagesStreamPart",
+    "Overwrite",
+    "PregelTask",
+    "RetryPolicy",
+    "Scope",
+    "Send",
+    "StateSnapshot",
+    "StateUpdate",
+    "StreamMode",
+    "StreamPart",
+    "StreamWriter",
+    "TaskPayload",
+    "TaskResultPayload",
+    "TasksStreamPart",
+    "TimeoutPolicy",
+    "TracePolicy",
+    "UpdatesStreamPart",
+    "ValuesStreamPart",
+    "default_cache_key",
+    "default_retry_on",
+    "ensure_valid_checkpointer",
+    "interrupt",
+    "omit_payload",
+    "scope",
+]
 
 N = TypeVar("N")
 
@@ -179,6 +187,16 @@ class Command(Generic[N]):
         if isinstance(self.goto, str | Send):
             return [self.goto]
         return list(self.goto)  # type: ignore[arg-type]
+
+
+def join_tool_outputs() -> None:
+    """Let a tool of langchain_core return a Command as it is, where that is loaded."""
+    mixin = getattr(sys.modules.get("langchain_core.messages.tool"), "ToolOutputMixin", None)
+    if mixin is not None and not issubclass(Command, mixin):
+        Command.__bases__ = (*Command.__bases__, mixin)
+
+
+join_tool_outputs()
 
 
 @dataclass(frozen=True, slots=True)

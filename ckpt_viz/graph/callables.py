@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+import operator
+from collections.abc import Mapping
+from functools import reduce, wraps
+from importlib import import_module
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ckpt_viz.constants import ROOT
 from ckpt_viz.graph.schema import channels_of
@@ -12,7 +17,48 @@ from ckpt_viz.types import Command
 
 def name_of(action: Any) -> str:
     """The name that a node gets when none is given."""
+    if hasattr(action, "get_name"):  # a runnable
+        return str(action.get_name())
     return str(getattr(action, "__name__", None) or type(action).__name__)
+
+
+def node_of(action: Any) -> Any:
+    """What is called for a node: a generator function is run to its end, a map side by side.
+
+    Raises:
+        TypeError: it is nothing that can be called.
+    """
+    if isinstance(action, Mapping):
+        try:
+            return import_module("langchain_core.runnables").RunnableParallel(action)
+        except ImportError:
+            pass
+    if inspect.isgeneratorfunction(action) or inspect.isasyncgenfunction(action):
+        return _whole(action)
+    if callable(action) or hasattr(action, "invoke"):
+        return action
+    raise TypeError(
+        f"Expected a Runnable, callable or dict.Instead got an unsupported type: {type(action)}"
+    )
+
+
+def _whole(action: Any) -> Any:
+    """A generator function as one that returns the sum of what it yields."""
+    if inspect.isgeneratorfunction(action):
+
+        @wraps(action)
+        def collect(*args: Any, **options: Any) -> Any:
+            chunks = list(action(*args, **options))
+            return reduce(operator.add, chunks) if chunks else None
+
+        return collect
+
+    @wraps(action)
+    async def acollect(*args: Any, **options: Any) -> Any:
+        chunks = [chunk async for chunk in action(*args, **options)]
+        return reduce(operator.add, chunks) if chunks else None
+
+    return acollect
 
 
 def hints_of(action: Any) -> dict[str, Any]:
@@ -43,8 +89,9 @@ def literals(hint: Any) -> list[str]:
 
 
 def command_ends(hints: dict[str, Any]) -> tuple[str, ...]:
-    """The targets in a ``Command[Literal[…]]`` return annotation."""
+    """The targets in a ``Command[Literal[…]]`` return annotation, alone or among others."""
     hint = hints.get("return")
-    if get_origin(hint) is not Command:
-        return ()
-    return tuple(t for arg in get_args(hint) for t in literals(arg))
+    for one in (hint, *(get_args(hint) if get_origin(hint) in (Union, UnionType) else ())):
+        if get_origin(one) is Command:
+            return tuple(t for arg in get_args(one) for t in literals(arg))
+    return ()

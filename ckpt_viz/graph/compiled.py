@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ckpt_viz.constants import END, START
-from ckpt_viz.drawing.graph import Edge, Graph, Node
+from ckpt_viz.drawing import Graph, Node
 from ckpt_viz.graph.schema import coercer
 from ckpt_viz.graph.shape import edges_of
 from ckpt_viz.pregel.main import Pregel
@@ -22,42 +22,29 @@ class CompiledStateGraph(Pregel):
         self.program.managed = builder.managed
         self.program.coerce_state = coercer(builder.state_schema)
 
-    # its schemas -------------------------------------------------------------------------------
-
     def get_input_schema(self, config: Any = None) -> Any:
-        """A Pydantic model of the input.
-
-        Raises:
-            ImportError: Pydantic is not installed.
-        """
         schema = self.builder.input_schema
         return schema if is_model(schema) else model_of(schema, self.get_name("Input"))
 
     def get_output_schema(self, config: Any = None) -> Any:
-        """A Pydantic model of the output."""
         return model_of(self.builder.output_schema, self.get_name("Output"))
 
     @property
     def InputType(self) -> Any:  # noqa: N802 - langchain_core's name
-        """The input's schema, as it was given."""
         return self.builder.input_schema
 
     @property
     def OutputType(self) -> Any:  # noqa: N802 - langchain_core's name
-        """The output's schema, as it was given."""
         return self.builder.output_schema
 
-    # its drawing -------------------------------------------------------------------------------
-
     def get_graph(self, config: Any = None, *, xray: int | bool = False) -> Graph:
-        """Its nodes and edges, to draw; ``xray`` looks into subgraphs, to that depth."""
-        graph = Graph({START: Node(START, START, self.nodes[START])}, edges_of(self.builder))
+        graph = Graph({START: Node(START, START, self.nodes[START])})
         for name, spec in self.builder.nodes.items():
-            if name in self.nodes and not getattr(spec, "is_error_handler", False):
+            if name in self.nodes and not spec.is_error_handler:
                 graph.nodes[name] = Node(name, name, spec.func, self._told(name, spec))
         graph.nodes[END] = Node(END, END)
-        known = set(graph.nodes)
-        graph.edges = [Edge(*e) for e in graph.edges if {e.source, e.target} <= known]
+        known = graph.nodes.keys()
+        graph.edges = [e for e in edges_of(self.builder) if {e.source, e.target} <= known]
         inner = self.get_subgraphs() if xray and hasattr(self, "get_subgraphs") else ()
         for name, subgraph in inner:
             if name in graph.nodes and hasattr(subgraph, "get_graph"):
@@ -70,6 +57,9 @@ class CompiledStateGraph(Pregel):
         told = dict(spec.metadata or {})
         if spec.defer:
             told["defer"] = True
+        tools = getattr(spec.func, "tools_by_name", None)
+        if tools:
+            told["__tools"] = list(tools)
         points = {"before": self.interrupt_before_nodes, "after": self.interrupt_after_nodes}
         stops = [when for when, names in points.items() if names != "*" and name in names]
         if stops:

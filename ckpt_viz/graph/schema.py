@@ -77,18 +77,14 @@ def channel_of(key: str, hint: Any) -> BaseChannel:
 
 def _check_reducer(key: str, reducer: Any) -> None:
     try:
-        parameters = list(inspect.signature(reducer).parameters.values())
+        parameters = inspect.signature(reducer).parameters.values()
     except (ValueError, TypeError):  # a builtin without a signature: taken on trust
         return
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    positional = [p for p in parameters if p.kind in kinds]
-    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
-        return
-    needed = [p for p in positional if p.default is inspect.Parameter.empty]
-    if len(positional) < 2 or len(needed) > 2:
+    if sum(p.kind in kinds for p in parameters) != 2:
         raise ValueError(
-            f"Invalid reducer signature for {key!r}. Expected (a, b) -> c. "
-            f"Got {inspect.signature(reducer)}"
+            "Invalid reducer signature. Expected (a, b) -> c. "
+            f"Got {inspect.signature(reducer)} for {key!r}."
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ckpt_viz.constants import END, ROOT, START, TASKS
 from ckpt_viz.errors import InvalidUpdateError, ParentCommand
-from ckpt_viz.pregel.program import Write
+from ckpt_viz.pregel.program import Write, branch_to
 from ckpt_viz.types import Command, Send, scope
 
 
@@ -19,8 +19,6 @@ def value_writes(output: Any, keys: frozenset[str]) -> list[Write]:
     Raises:
         InvalidUpdateError: the output is not a dictionary, a Command or a list with Commands.
     """
-    if output.__class__ is dict:
-        return [(k, v) for k, v in output.items() if k in keys]
     if output is None:
         return []
     if isinstance(output, Command):
@@ -95,7 +93,7 @@ def target_writes(target: Any) -> list[Write]:
         return [(TASKS, target)]
     if target == END:
         return []
-    return [(f"branch:to:{target}", None)]
+    return [(branch_to(target), None)]
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -107,6 +105,7 @@ class Branch:
     ends: dict[Any, str] | None
     is_async: bool
     wants: tuple[str, ...] = ()
+    path: Any = None
 
     @property
     def shown(self) -> str:
@@ -147,11 +146,11 @@ class Writing:
 
     def write(self, output: Any) -> list[Write]:
         """The writes of an output: values, gotos and static edges."""
-        if output.__class__ is dict:
-            keys = self.keys
+        keys = self.keys
+        if output.__class__ is dict and ROOT not in keys:
             writes = [(k, v) for k, v in output.items() if k in keys]
         else:
-            writes = value_writes(output, self.keys)
+            writes = value_writes(output, keys)
             if output is not None:
                 writes += goto_writes(output)
         writes += self.edges

@@ -11,7 +11,7 @@ from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.entry import Found, answers_of, entry_of
 from ckpt_viz.pregel.nesting import Replay, wanted_id
 from ckpt_viz.pregel.pending import caller_writes, open_interrupts
-from ckpt_viz.pregel.program import Program, Write
+from ckpt_viz.pregel.program import Program, Write, branch_to
 from ckpt_viz.pregel.requests import History, Load
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.settings import thread_of
@@ -168,7 +168,7 @@ def command_writes(run: Run, command: Command[Any]) -> list[tuple[str, Any]]:
         if isinstance(target, Send):
             writes.append((TASKS, target))
         else:
-            writes.append((f"branch:to:{target}", START))
+            writes.append((branch_to(target), START))
     update = command.update
     if update is not None:
         pairs = update.items() if isinstance(update, dict) else update

@@ -6,24 +6,31 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ckpt_viz.runtime import DEFAULT_RUNTIME
+
 _WANTED = ("config", "runtime", "store", "writer", "previous")
 
 
 def callable_of(action: Any) -> tuple[Callable[..., Any], bool]:
     """What to call for a node or router, and whether it has to be awaited."""
-    if callable(action):
-        call = action
-        target = action if inspect.isroutine(action) else getattr(action, "__call__", action)  # noqa: B004
-        while hasattr(target, "func"):
-            target = target.func
-        return call, inspect.iscoroutinefunction(target)
     if hasattr(action, "invoke"):
         return action.invoke, False
+    if callable(action):
+        target = action
+        while hasattr(target, "func"):  # a partial: what it calls tells
+            target = target.func
+        if not inspect.isroutine(target):
+            target = getattr(target, "__call__", target)  # noqa: B004
+        return action, inspect.iscoroutinefunction(target)
     raise TypeError(f"A node is a callable or has `invoke`; got {type(action).__name__}.")
 
 
 def wants_of(action: Any) -> tuple[str, ...]:
     """Which of the engine's arguments it asks for by name, beside its first parameter."""
+    if hasattr(action, "invoke"):
+        if hasattr(action, "get_subgraphs"):  # a graph finds its surroundings by itself
+            return ()
+        action = action.invoke
     found = list(_parameters(action))
     return tuple(n for n in _WANTED if n in found[1:])
 
@@ -39,3 +46,16 @@ def _parameters(action: Any) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(action).parameters
     except (TypeError, ValueError):  # a builtin without a signature takes no names
         return {}
+
+
+def outside(wants: tuple[str, ...], config: Mapping[str, Any]) -> dict[str, Any]:
+    """What a node that is called outside of any run gets for the engine's arguments."""
+    runtime = (config.get("configurable") or {}).get("__pregel_runtime", DEFAULT_RUNTIME)
+    given = {
+        "config": config,
+        "runtime": runtime,
+        "store": runtime.store,
+        "writer": runtime.stream_writer,
+        "previous": runtime.previous,
+    }
+    return {name: given.get(name) for name in wants}

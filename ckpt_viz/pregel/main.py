@@ -117,8 +117,9 @@ class Pregel(Described, Composable):
 
     @property
     def channels(self) -> Mapping[str, Any]:
-        """The channels by name, empty."""
-        return self.program.channels
+        """The channels by name, empty; and the values that a run computes."""
+        program = self.program
+        return {**program.channels, **program.managed} if program.managed else program.channels
 
     @property
     def managed(self) -> Mapping[str, Any]:

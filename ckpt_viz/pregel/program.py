@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import isawaitable
 from typing import Any
 
 from ckpt_viz.channels import BaseChannel, UntrackedValue
 from ckpt_viz.constants import PULL, ROOT
 from ckpt_viz.managed.base import ManagedValueSpec
+from ckpt_viz.pregel.callables import outside
 from ckpt_viz.pregel.streams import Mapper
 from ckpt_viz.pregel.subgraphs import graphs_of
 from ckpt_viz.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
 Write = tuple[str, Any]
 """A channel's name and a value for it."""
+
+
+def branch_to(target: Any) -> str:
+    """The channel that starts a node; an Enum of texts counts as its text.
+
+    >>> branch_to("a")
+    'branch:to:a'
+    """
+    return "branch:to:" + target if isinstance(target, str) else f"branch:to:{target}"
 
 
 @dataclass(slots=True, eq=False)
@@ -77,6 +88,22 @@ class Node:
         if self._graphs is None:
             self._graphs = tuple(graphs_of(self.func))
         return self._graphs
+
+    @property
+    def channels(self) -> str | list[str]:
+        """The channels that it reads."""
+        return self.reads[0] if self.single else list(self.reads)
+
+    def invoke(self, input: Any, config: Any = None) -> Any:
+        """Call the node's own function outside of any run, as a test of it does; its answer."""
+        if self.is_async:
+            raise TypeError(f'No synchronous function provided to "{self.name}": use ainvoke.')
+        return self.call(input, **outside(self.wants, config or {}))
+
+    async def ainvoke(self, input: Any, config: Any = None) -> Any:
+        """Like `invoke`, awaiting."""
+        found = self.call(input, **outside(self.wants, config or {}))
+        return await found if isawaitable(found) else found
 
 
 @dataclass(slots=True, eq=False)
