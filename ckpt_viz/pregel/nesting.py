@@ -89,7 +89,7 @@ def nest_in(above: Any, memory: bool | None) -> Nest:
     listens = run.settings.form.subgraphs and run.settings.modes
     return Nest(
         ns,
-        run.below(),
+        above.below(),
         run.going_on,
         run.replay,
         (*run.nest.outlets, run) if listens else run.nest.outlets,

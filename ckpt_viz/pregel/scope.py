@@ -138,6 +138,14 @@ class TaskScope:
         """The answers become a pending write, so that the next attempt has them too."""
         self.task.special = [(RESUME, list(self.task.resumes))]
 
+    def below(self) -> dict[str, Any]:
+        """The checkpoints that a graph called here runs under; callers have the run's own."""
+        ids, callers, caller = self.run.below(), [], self.task.caller
+        while caller is not None:
+            callers.append(caller.ns)
+            caller = caller.caller
+        return {**ids, **dict.fromkeys(reversed(callers), self.run.live.id)} if callers else ids
+
     @property
     def config(self) -> dict[str, Any]:
         """The config that a node with a ``config`` parameter gets: the same object each time."""
@@ -146,7 +154,7 @@ class TaskScope:
             found = {k: v for k, v in base.items() if k not in ("run_name", "run_id")}
             found["configurable"] = {
                 **base["configurable"],
-                "checkpoint_map": self.run.below(),
+                "checkpoint_map": self.below(),
                 "checkpoint_id": None,
                 "checkpoint_ns": task.ns,
                 TASK: self,

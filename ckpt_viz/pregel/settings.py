@@ -32,7 +32,7 @@ _OPTIONS = frozenset(
     }
 )
 _TOLD = (f"langgraph_{part}" for part in ("step", "node", "triggers", "path", "checkpoint_ns"))
-PLACED = frozenset(("thread_id", "checkpoint_ns", *_TOLD))
+PLACED = frozenset(("thread_id", "checkpoint_ns", "checkpoint_id", *_TOLD))
 """What a node's config says of its place, and the graphs that it calls are not told of."""
 
 
