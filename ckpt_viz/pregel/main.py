@@ -11,6 +11,7 @@ from typing import Any, Self
 from ckpt_viz.channels import BaseChannel
 from ckpt_viz.constants import TASK
 from ckpt_viz.debug import switch
+from ckpt_viz.managed.base import ManagedValueSpec
 from ckpt_viz.pregel.begin import shown_keys
 from ckpt_viz.pregel.cached import namespace_of
 from ckpt_viz.pregel.described import Described
@@ -55,7 +56,7 @@ class Pregel(Described, Composable):
         self,
         *,
         nodes: Mapping[str, Node | NodeBuilder],
-        channels: Mapping[str, BaseChannel] | None,
+        channels: Mapping[str, BaseChannel | ManagedValueSpec] | None,
         input_channels: str | Sequence[str],
         output_channels: str | Sequence[str],
         stream_channels: str | Sequence[str] | None = None,

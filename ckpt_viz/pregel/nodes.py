@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 from ckpt_viz.channels import BaseChannel, Topic
 from ckpt_viz.constants import CONTROL, COPY, INPUT, PULL, START, TASKS
 from ckpt_viz.errors import InvalidUpdateError
+from ckpt_viz.managed.base import ManagedValueSpec, is_managed_value
 from ckpt_viz.pregel.callables import callable_of, wants_of
 from ckpt_viz.pregel.program import Node, Program, Write
 from ckpt_viz.pregel.retry import policies_of
@@ -215,7 +216,7 @@ def _sequence(steps: Sequence[Any]) -> tuple[Callable[..., Any], tuple[str, ...]
 
 def program_of(
     nodes: Mapping[str, Node | NodeBuilder],
-    channels: Mapping[str, BaseChannel] | None,
+    channels: Mapping[str, BaseChannel | ManagedValueSpec] | None,
     input_channels: Any,
     output_channels: Any,
     stream_channels: Any,
@@ -225,7 +226,9 @@ def program_of(
     Raises:
         ValueError: a reserved channel name.
     """
-    known = dict(channels or {})
+    given = channels or {}
+    managed = {name: kind for name, kind in given.items() if is_managed_value(kind)}
+    known: dict[str, Any] = {name: ch for name, ch in given.items() if name not in managed}
     if not isinstance(known.setdefault(TASKS, Topic(Send, key=TASKS)), Topic):
         raise ValueError(f"Channel '{TASKS}' is reserved and cannot be used in the graph.")
     for name, channel in known.items():
@@ -234,6 +237,10 @@ def program_of(
     named: dict[str, Node] = {}
     for name, node in nodes.items():
         built = node.build() if isinstance(node, NodeBuilder) else node
+        if managed and not managed.keys().isdisjoint(built.reads):
+            computed = tuple((k, managed[k]) for k in built.reads if k in managed)
+            reads = tuple(k for k in built.reads if k not in managed)
+            built = replace(built, reads=reads, managed=computed)
         named[name] = built if built.name == name else replace(built, name=name)
     shown = tuple(known) if stream_channels is None else _fixed(stream_channels)
     return Program(
@@ -243,6 +250,7 @@ def program_of(
         _fixed(output_channels),
         shown,
         momentary=input_channels != START,
+        managed=managed,
     )
 
 
