@@ -268,6 +268,11 @@ class _Async:
             if request.__class__ not in self.plain:
                 await answer
 
+    def end(self) -> None:
+        """As the other driver's."""
+        self.table.clear()
+        self.run.driver = self.run.post = None
+
     async def close(self) -> None:
         if self.tasks or self.called:
             await self._cancel_tasks()
@@ -354,6 +359,7 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
         del error, answer
         script.close()
         await own.close()
+        own.end()
 
 
 async def afinish(run: Run, script: Script) -> Any:
@@ -377,6 +383,7 @@ async def afinish(run: Run, script: Script) -> Any:
     finally:
         del error, answer
         await own.close()
+        own.end()
 
 
 async def gather(calls: Sequence[Coroutine[Any, Any, Any]], keep: bool) -> list[Any]:

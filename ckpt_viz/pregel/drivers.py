@@ -155,6 +155,11 @@ class _Sync:
         for request in self.run.left_over([i for i in items if isinstance(i, Task)]):
             self.table[request.__class__](request)
 
+    def end(self) -> None:
+        """Let go of the run, so that no circle keeps it when the caller has it no more."""
+        self.table.clear()
+        self.run.driver = self.run.post = None
+
     def close(self) -> None:
         if self.crew is not None:
             self.crew.close()
@@ -200,6 +205,7 @@ def drive(run: Run, script: Script) -> Iterator[Any]:
         del error, answer
         script.close()
         own.close()
+        own.end()
 
 
 def finish(run: Run, script: Script) -> Any:
@@ -221,3 +227,4 @@ def finish(run: Run, script: Script) -> Any:
     finally:
         del error, answer
         own.close()
+        own.end()

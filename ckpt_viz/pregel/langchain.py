@@ -164,7 +164,10 @@ class Trace:
             told = error
             yield Ask(lambda _: self.root.on_chain_error(told))
             raise
-        yield Ask(lambda _: self.root.on_chain_end(run.output))
+        else:
+            yield Ask(lambda _: self.root.on_chain_end(run.output))
+        finally:
+            run.trace = None  # the handlers know the run: no circle outlives it
 
     def _start(self, awaited: bool, own: Any) -> Any:
         """A task begins: inside of its caller, or of the run."""

@@ -24,6 +24,7 @@ _BORROWED = frozenset(
         "map",
         "pick",
         "pipe",
+        "stream_events",
         "transform",
         "with_alisteners",
         "with_fallbacks",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import operator
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from typing_extensions import TypedDict
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.config import get_stream_writer
 from ckpt_viz.graph import START, StateGraph
+from ckpt_viz.pregel.run import Run
 
 
 class State(TypedDict, total=False):
@@ -248,6 +250,21 @@ def test_a_runnable_s_callbacks_reach_the_graph_it_calls() -> None:
     outer = RunnableLambda(lambda value: graph.invoke(value)).with_config(run_name="outer")
     outer.invoke({"bar": [0]}, {"callbacks": [Names()]})
     assert names == ["outer", "LangGraph", "a"]
+
+
+def test_a_finished_run_is_freed_at_once() -> None:
+    graph = fan_of(a=lambda state: {"bar": [1]}, b=lambda state: {"bar": [2]})
+    gc.collect()
+    before = sum(isinstance(one, Run) for one in gc.get_objects())
+    gc.disable()
+    try:
+        for mode in ("values", "custom", ["updates", "tasks", "checkpoints"]):
+            assert list(graph.stream({}, THREAD, stream_mode=mode)) is not None
+            graph.invoke({}, THREAD)
+            graph.get_state(THREAD)
+        assert sum(isinstance(one, Run) for one in gc.get_objects()) == before
+    finally:
+        gc.enable()
 
 
 def run_python(program: str) -> str:
