@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ckpt_viz.checkpoint.memory import InMemorySaver
+from ckpt_viz.checkpoint.serde.encrypted import EncryptedSerializer
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -43,34 +44,36 @@ class Async:
         return call
 
 
-def _postgres(request: pytest.FixtureRequest) -> Any:
-    from ckpt_viz.checkpoint.postgres import PostgresSaver
+def open_saver(kind: str, request: pytest.FixtureRequest, tmp_path: Any, serde: Any = None) -> Any:
+    """A saver of a kind on an empty database; see `KINDS`."""
+    if kind == "memory":
+        return InMemorySaver(serde)
+    if kind == "postgres":
+        from ckpt_viz.checkpoint.postgres import PostgresSaver
 
-    return PostgresSaver.from_conn_string(request.getfixturevalue("postgres_url"))
+        url = request.getfixturevalue("postgres_url")
+        return PostgresSaver.from_conn_string(url, serde=serde)
+    if kind == "redis":
+        from ckpt_viz.checkpoint.redis import RedisSaver
 
-
-def _redis(request: pytest.FixtureRequest) -> Any:
-    from ckpt_viz.checkpoint.redis import RedisSaver
-
-    return RedisSaver.from_conn_string(request.getfixturevalue("redis_url"))
-
-
-def _savers(request: pytest.FixtureRequest, tmp_path: Any) -> dict[str, Any]:
-    return {
-        "postgres": lambda: _postgres(request),
-        "redis": lambda: _redis(request),
-        "memory": InMemorySaver,
-        "sqlite-file": lambda: SqliteSaver.from_conn_string(tmp_path / "a.db"),
-        "sqlite-memory": lambda: AsyncSqliteSaver.from_conn_string(":memory:"),
-        "sqlite-conn": lambda: SqliteSaver(sqlite3.connect(tmp_path / "b.db")),
-    }
+        return RedisSaver.from_conn_string(request.getfixturevalue("redis_url"), serde=serde)
+    if kind == "sqlite-conn":
+        return SqliteSaver(sqlite3.connect(tmp_path / "b.db"), serde)
+    if kind == "sqlite-memory":
+        return AsyncSqliteSaver.from_conn_string(":memory:", serde=serde)
+    return SqliteSaver.from_conn_string(tmp_path / "a.db", serde=serde)
 
 
-@pytest.fixture(
-    params=["memory", "sqlite-file", "sqlite-memory", "sqlite-conn", "postgres", "redis"]
-)
+FOUR = ("memory", "sqlite-file", "postgres", "redis")
+KINDS = (*FOUR, "sqlite-memory", "sqlite-conn")
+KEY = b"a key of 32 bytes, for the tests"
+
+
+@pytest.fixture(params=[*KINDS, *(f"{kind}-encrypted" for kind in FOUR)])
 def raw_saver(request: pytest.FixtureRequest, tmp_path: Any) -> Any:
-    saver = _savers(request, tmp_path)[request.param]()
+    kind = request.param.removesuffix("-encrypted")
+    serde = None if kind == request.param else EncryptedSerializer.from_key(KEY)
+    saver = open_saver(kind, request, tmp_path, serde)
     yield saver
     if hasattr(saver, "close"):
         saver.close()
