@@ -25,7 +25,7 @@ def open_saver(kind: str, url: str) -> Any:
     if kind == "postgres":
         from ckpt_viz.checkpoint.postgres import PostgresSaver
 
-        return PostgresSaver.from_conn_string(url)
+        return PostgresSaver.from_conn_string(url, timeout=3)
     from ckpt_viz.checkpoint.redis import RedisSaver
 
     saver = RedisSaver.from_conn_string(url)

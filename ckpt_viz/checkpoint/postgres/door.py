@@ -47,15 +47,17 @@ class PostgresDoor:
     Args:
         url: where the database is; empty if connections are given.
         pipeline: whether statements may travel together.
-        pool_size: connections of a pool at most.
+        size: connections of a pool at most.
+        timeout: seconds to wait for one.
     """
 
-    def __init__(self, url: str, *, pipeline: bool, pool_size: int) -> None:
+    def __init__(self, url: str, *, pipeline: bool, size: int = 1, timeout: float = 10.0) -> None:
         self._url = url
         self._pipeline = pipeline and Pipeline.is_supported()
         self._options: dict[str, Any] = {
             "min_size": 1,
-            "max_size": pool_size,
+            "max_size": size,
+            "timeout": timeout,
             "open": False,
             "kwargs": {"autocommit": True, "fallback_application_name": "ckpt_viz"},
             "name": "ckpt_viz",

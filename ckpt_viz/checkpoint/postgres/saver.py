@@ -34,7 +34,7 @@ class PostgresSaver(ScriptedSaver):
                 f"PostgresSaver needs a psycopg connection or pool, not {type(conn)!r}. "
                 "For an address use PostgresSaver.from_conn_string(address)."
             )
-        door = PostgresDoor("", pipeline=pipe is None, pool_size=1)
+        door = PostgresDoor("", pipeline=pipe is None)
         super().__init__(PostgresRows(), Colours(door, conn, is_async=is_async), serde)
 
     @classmethod
@@ -45,6 +45,7 @@ class PostgresSaver(ScriptedSaver):
         pipeline: bool = True,
         serde: SerializerProtocol | None = None,
         pool_size: int = 10,
+        timeout: float = 10.0,
     ) -> PostgresSaver:
         """The saver of a database, connected at first use.
 
@@ -56,8 +57,9 @@ class PostgresSaver(ScriptedSaver):
                 know libpq's pipeline mode.
             serde: turns values into typed bytes.
             pool_size: connections open at the same time, at most.
+            timeout: seconds to wait for a connection before that is an error.
         """
-        door = PostgresDoor(conn_string, pipeline=pipeline, pool_size=pool_size)
+        door = PostgresDoor(conn_string, pipeline=pipeline, size=pool_size, timeout=timeout)
         saver = cls.__new__(cls)
         ScriptedSaver.__init__(saver, PostgresRows(), Colours(door), serde)
         saver.identity = "postgres", conn_string

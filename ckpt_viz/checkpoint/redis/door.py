@@ -20,14 +20,15 @@ class RedisDoor:
 
     Args:
         url: where the database is, ``redis://host:port/number``.
-        pool_size: connections open at the same time, at most; who comes later waits 20 s.
+        pool_size: connections open at the same time, at most.
+        timeout: seconds that who comes later waits for one.
     """
 
-    def __init__(self, url: str, pool_size: int) -> None:
+    def __init__(self, url: str, pool_size: int = 1, timeout: float = 10.0) -> None:
         self._url = url
         self._options: dict[str, Any] = {
             "max_connections": pool_size,
-            "timeout": 20,
+            "timeout": timeout,
             "health_check_interval": 30,
         }
 

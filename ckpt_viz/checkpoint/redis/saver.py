@@ -49,7 +49,7 @@ class RedisSaver(ScriptedSaver):
                 "This Redis client turns all answers into text (decode_responses=True), but "
                 "checkpoints are bytes. Pass a client without that option."
             )
-        colours = Colours(RedisDoor("", 1), client, is_async=isinstance(client, aredis.Redis))
+        colours = Colours(RedisDoor(""), client, is_async=isinstance(client, aredis.Redis))
         super().__init__(RedisRows(prefix, _milliseconds(ttl)), colours, serde)
 
     @classmethod
@@ -61,6 +61,7 @@ class RedisSaver(ScriptedSaver):
         prefix: str = "ckpt",
         serde: SerializerProtocol | None = None,
         pool_size: int = 10,
+        timeout: float = 10.0,
     ) -> RedisSaver:
         """The saver of a database, connected at first use.
 
@@ -72,10 +73,13 @@ class RedisSaver(ScriptedSaver):
             prefix: how the names of all keys begin.
             serde: turns values into typed bytes.
             pool_size: connections open at the same time, at most.
+            timeout: seconds to wait for a connection before that is an error.
         """
         saver = cls.__new__(cls)
         rows = RedisRows(prefix, _milliseconds(ttl))
-        ScriptedSaver.__init__(saver, rows, Colours(RedisDoor(conn_string, pool_size)), serde)
+        ScriptedSaver.__init__(
+            saver, rows, Colours(RedisDoor(conn_string, pool_size, timeout)), serde
+        )
         saver.identity = "redis", conn_string
         return saver
 
