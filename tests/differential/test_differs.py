@@ -324,3 +324,40 @@ def test_a_question_without_an_answer_is_not_asked_again() -> None:
         return sorted(ran), [i.value for i in left]
 
     assert both(question) == ((["p", "q"], ["q"]), (["p"], ["q"]))
+
+
+def test_equal_sends_share_one_cached_result() -> None:
+    """There only one of the equal tasks of a step finds the result; here all of them do."""
+
+    def question(e: Engine) -> Any:
+        runs: list[int] = []
+
+        def node(arg: Any) -> Any:
+            runs.append(arg)
+            return {"bar": [arg]}
+
+        nodes = {"a": (node, {"cache_policy": e.CachePolicy()})}
+        sends = lambda s: [e.Send("a", i) for i in (1, 1, 2)]  # noqa: E731
+        graph = e.build(State, nodes, [], [(e.START, sends, ["a"])], cache=e.InMemoryCache())
+        for thread in ("1", "2"):
+            graph.invoke({"foo": "x"}, {"configurable": {"thread_id": thread}})
+        return len(runs)
+
+    assert both(question) == (4, 3)
+
+
+def test_a_handler_may_send_a_command_to_the_parent() -> None:
+    """There it leaves the whole run as an exception."""
+
+    def question(e: Engine) -> Any:
+        def fail(state: Any) -> Any:
+            raise ValueError
+
+        def handle(state: Any) -> Any:
+            return e.Command(graph=e.Command.PARENT, goto="b", update={"bar": ["handled"]})
+
+        sub = e.build(State, {"a": (fail, {"error_handler": handle})}, [(e.START, "a")], saver=None)
+        graph = e.build(State, {"sub": sub, "b": adds("b")}, [(e.START, "sub")])
+        return outcome(lambda: graph.invoke({"foo": "x"}, C))
+
+    assert both(question) == ("ParentCommand", "fine")

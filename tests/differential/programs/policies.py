@@ -272,3 +272,30 @@ def what_a_node_knows_of_its_attempt(e: Engine, rec: Recorder) -> None:
     g = e.build(State, {"a": (node, {"retry_policy": quick(e)}), "b": says("b")}, [(e.START, "a")])
     rec.run(g, {"foo": "x"}, C)
     rec.look(g, C)
+
+
+@program
+def a_saver_that_fails(e: Engine, rec: Recorder) -> None:
+    class Bad(e.MemorySaver):  # type: ignore[name-defined,misc]
+        def put(self, config: Any, checkpoint: Any, metadata: Any, versions: Any) -> Any:
+            if metadata.get("step") == 1:
+                raise RuntimeError("the disk is full")
+            return super().put(config, checkpoint, metadata, versions)
+
+    nodes = {name: adds(name) for name in "abc"}
+    for durability in ("sync", "async", "exit"):
+        g = e.build(State, nodes, [(e.START, "a"), ("a", "b"), ("b", "c")], saver=Bad())
+        rec.call("invoke", g.invoke, {"foo": "x"}, C, durability=durability)
+        rec.call("next", lambda g=g: g.get_state(C).next)
+        rec.call("values", lambda g=g: g.get_state(C).values)
+
+
+@program
+def what_a_failure_leaves(e: Engine, rec: Recorder) -> None:
+    for durability in ("sync", "async", "exit"):
+        nodes = {"a": adds("a"), "b": fails(), "c": adds("c")}
+        g = e.build(State, nodes, [(e.START, "a"), ("a", "b"), ("a", "c")])
+        rec.call("invoke", g.invoke, {"foo": "x"}, C, durability=durability)
+        rec.look(g, C)
+        rec.invoke(g, None, C)
+        rec.look(g, C)
