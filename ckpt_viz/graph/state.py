@@ -324,13 +324,18 @@ class StateGraph:
         name: str | None = None,
         transformers: Any = None,
         executor: Any = None,
+        graph_version: Any = None,
+        migrate: Callable[[dict[str, Any], Any], dict[str, Any]] | None = None,
     ) -> CompiledStateGraph:
         """The graph, ready to run; ``checkpointer`` keeps its history.
 
         Inside another graph, None keeps it with that graph's and True lasts from call to call;
         False keeps nothing. ``cache`` keeps the results of nodes that have a ``cache_policy``.
         ``executor``, any ``concurrent.futures.Executor``, runs the nodes' bodies; a run's
-        ``config["executor"]`` stands in for it. ``transformers`` means nothing here.
+        ``config["executor"]`` stands in for it. ``graph_version`` goes into each checkpoint's
+        metadata; the values of checkpoints with another one are passed through
+        ``migrate(values, version)``. ``transformers`` means
+        nothing here.
 
         Raises:
             ValueError: an edge without its node. TypeError: ``checkpointer`` is no saver.
@@ -358,6 +363,7 @@ class StateGraph:
             **Wiring(self, self._defaults, default).parts(),
         )
         compiled.executor = executor
+        compiled.program.version, compiled.program.migrate = graph_version, migrate
         return compiled
 
     def _annotations(self) -> list[Any]:

@@ -8,6 +8,7 @@ from ckpt_viz.constants import INPUT
 from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.events import inner_state, snapshot_result
 from ckpt_viz.pregel.live import Live
+from ckpt_viz.pregel.migrate import migrated
 from ckpt_viz.pregel.nesting import recast
 from ckpt_viz.pregel.pending import caller_writes, hand_back
 from ckpt_viz.pregel.program import Program
@@ -71,6 +72,8 @@ def _inner_state(task: Task, view: View) -> Script:
 
 def snapshot_steps(view: View, saved: Any) -> Script:
     """The snapshot of a checkpoint tuple."""
+    if view.program.migrate is not None:
+        saved = migrated(view.program, saved)
     live = Live(view.program, saved.checkpoint, view.ns)
     live.updated = None
     step = (saved.metadata or {}).get("step", -1) + 1

@@ -15,6 +15,7 @@ from ckpt_viz.pregel.cached import put_result, take_results
 from ckpt_viz.pregel.handlers import resume_handlers, take_over
 from ckpt_viz.pregel.lease import take, take_steps
 from ckpt_viz.pregel.pending import hand_back
+from ckpt_viz.pregel.recorded import recorded_steps
 from ckpt_viz.pregel.requests import Next, RunOne, Start, Told
 from ckpt_viz.pregel.run import Run, Script, is_signal
 from ckpt_viz.pregel.task import Task
@@ -33,6 +34,9 @@ def run_steps(run: Run, value: Any) -> Script:
 
 
 def _run_steps(run: Run, value: Any) -> Script:
+    if run.settings.recorded:
+        yield from recorded_steps(run, value)
+        return
     if run.lease is not None and not take(run):
         yield from take_steps(run, run.settings.queue)
     replaying = yield from begin_steps(run, value)

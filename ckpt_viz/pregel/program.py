@@ -113,6 +113,7 @@ class Program:
     ``born`` are the triggers that hold a value before anything is written.
     ``momentary``: the result is what the run last showed of the output channels, which need not
     hold it to the end; a state graph's channels do.
+    ``version`` names the graph's own, and ``migrate`` brings the values of others to it.
     ``coerce_output`` and ``coerce_state`` make instances of the schemas' classes, where they are
     classes.
     """
@@ -126,6 +127,8 @@ class Program:
     coerce_output: Mapper = None
     coerce_state: Mapper = None
     managed: dict[str, ManagedValueSpec] = field(default_factory=dict)
+    version: Any = None
+    migrate: Callable[[dict[str, Any], Any], dict[str, Any]] | None = None
     triggered: dict[str, tuple[str, ...]] = field(init=False)
     late: tuple[str, ...] = field(init=False)
     untracked: frozenset[str] = field(init=False)

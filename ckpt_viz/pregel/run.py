@@ -22,6 +22,7 @@ from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import NextVersion
 from ckpt_viz.pregel.langchain import Trace
 from ckpt_viz.pregel.live import Live
+from ckpt_viz.pregel.migrate import VERSION, changed_by, migrated
 from ckpt_viz.pregel.nesting import ALONE, Nest
 from ckpt_viz.pregel.pending import PendingWrite
 from ckpt_viz.pregel.program import Program
@@ -150,6 +151,8 @@ class Run:
         self.live = Live(program, None, nest.ns)
         self.metadata: dict[str, Any] = {}
         self.user = user_metadata(settings.config)
+        if program.version is not None:
+            self.user[VERSION] = program.version
         self.pending: list[PendingWrite] = []
         self.answers = Answers(nest.above.run.answers if nest.above is not None else None)
         self.parent: str | None = None
@@ -224,7 +227,9 @@ class Run:
     def open(self, saved: Any) -> None:
         """Take up a loaded checkpoint tuple, or the virtual empty one."""
         if saved is not None:
-            self.live = Live(self.program, saved.checkpoint, self.ns)
+            found = saved if self.program.migrate is None else migrated(self.program, saved)
+            self.live = Live(self.program, found.checkpoint, self.ns)
+            self.live.changed = changed_by(self.program, saved, found)
             self.pending = list(saved.pending_writes or ())
             self.metadata = saved.metadata
             self.step = saved.metadata.get("step", -2) + 1

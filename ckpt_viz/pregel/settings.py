@@ -29,6 +29,7 @@ _OPTIONS = frozenset(
         "debug",
         "checkpoint_during",
         "multitask",
+        "replay",
     }
 )
 _TOLD = (f"langgraph_{part}" for part in ("step", "node", "triggers", "path", "checkpoint_ns"))
@@ -51,6 +52,7 @@ class Settings:
     keys: Any = None
     control: RunControl | None = None
     queue: bool = False
+    recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +94,17 @@ def settings_of(
         _context(options.get("context"), defaults.context_schema),
         _keys(options.get("output_keys"), modes != (), defaults),
         options.get("control"),
-        _queues(options.get("multitask")),
+        _second(options, "multitask", ("reject", "queue")),
+        _second(options, "replay", ("live", "recorded")),
     )
 
 
-def _queues(multitask: Any) -> bool:
-    """Whether the run waits for its thread where another run has it."""
-    if multitask not in (None, "reject", "queue"):
-        raise ValueError(f"multitask is 'reject' or 'queue', not {multitask!r}.")
-    return bool(multitask == "queue")
+def _second(options: Mapping[str, Any], name: str, choices: tuple[str, str]) -> bool:
+    """Whether an option of two choices, the first by default, is the second."""
+    chosen = options.get(name)
+    if chosen not in (None, *choices):
+        raise ValueError(f"{name} is {choices[0]!r} or {choices[1]!r}, not {chosen!r}.")
+    return bool(chosen == choices[1])
 
 
 def _durability(options: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ import pytest
 
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
-from ckpt_viz.errors import CheckpointNotFoundError, InvalidUpdateError
+from ckpt_viz.errors import CheckpointNotFoundError, EmptyInputError, InvalidUpdateError
 from ckpt_viz.graph import END, START, StateGraph
 from ckpt_viz.types import Command, StateUpdate, interrupt
 
@@ -158,6 +158,43 @@ def test_none_goes_on_and_does_not_start_anew(call: Calls) -> None:
     graph = chain(call, interrupt_before=["b"])
     call.invoke(graph, {"log": ["1"]})
     assert call.invoke(graph, {})["log"] == ["1", "a", "a"], "an empty input is an input"
+
+
+def test_a_recorded_replay_runs_no_node(call: Calls) -> None:
+    """17: the same is told as in the run, from where it is asked, and nothing is saved."""
+    ran: list[str] = []
+
+    def sends_a_mail(state: Any) -> Any:
+        ran.append("mail")
+        return {"log": ["mail"]}
+
+    edges = [(START, "a"), ("a", "mail"), ("mail", "z")]
+    graph = graph_of(call, {"a": says("a"), "mail": sends_a_mail, "z": says("z")}, edges)
+    modes = ["values", "updates", "tasks", "checkpoints"]
+    told = call.stream(graph, {"log": []}, stream_mode=modes)
+    saved = raw(graph)
+    again = call.stream(graph, None, stream_mode=modes, replay="recorded")
+    assert [e for e in again if e[0] != "checkpoints"] == [e for e in told if e[0] != "checkpoints"]
+    base = next(s for s in call.history(graph) if s.next == ("mail",))
+    replay = call.stream(graph, None, base.config, stream_mode="updates", replay="recorded")
+    assert replay == [{"mail": {"log": ["mail"]}}, {"z": {"log": ["z"]}}]
+    assert call.invoke(graph, None, base.config, replay="recorded")["log"] == ["a", "mail", "z"]
+    assert ran == ["mail"]
+    assert raw(graph) == saved
+    call.update(graph, {"log": ["fork"]}, base.config, as_node="mail")
+    call.invoke(graph, None)
+    newest = call.invoke(graph, None, base.config, replay="recorded")
+    assert newest["log"] == ["a", "fork", "z"]
+    with pytest.raises(EmptyInputError, match="runs nothing"):
+        call.invoke(graph, {"log": []}, replay="recorded")
+
+
+def test_a_recorded_replay_of_a_question(call: Calls) -> None:
+    """17: where the run waited, it is told."""
+    graph = asking(call)
+    told = call.stream(graph, {"log": []})
+    assert call.stream(graph, None, replay="recorded") == told
+    assert call.invoke(graph, None, replay="recorded")["__interrupt__"]
 
 
 # update_state and as_node ------------------------------------------------------------------------
@@ -499,3 +536,31 @@ def test_a_checkpoint_of_an_older_graph_can_be_gone_on_with(call: Calls) -> None
     new = flow.compile(checkpointer=saver)
     assert call.invoke(new, None) == {"log": ["a", "None"], "fresh": 1}
     assert call.state(old).values == {"log": ["a", "None"], "foo": "kept"}
+
+
+def test_values_of_another_version_are_migrated(call: Calls) -> None:
+    """92: by a function that gets the values and the version that saved them."""
+    saver = InMemorySaver()
+    old = chain(call, saver=saver, interrupt_before=["b"], graph_version=1)
+    call.invoke(old, {"log": [], "foo": "3"})
+    assert {s.metadata["graph_version"] for s in call.history(old)} == {1}
+
+    class Newer(TypedDict, total=False):
+        log: Annotated[list[str], operator.add]
+        count: int
+
+    def migrate(values: dict[str, Any], version: Any) -> dict[str, Any]:
+        assert version == 1
+        return {"log": values["log"], "count": int(values["foo"])} if "foo" in values else values
+
+    flow = StateGraph(Newer)
+    for name, before in (("a", START), ("b", "a")):
+        flow.add_node(name, call.node(lambda s: {"log": [str(s["count"])], "count": 4}))
+        flow.add_edge(before, name)
+    new = flow.compile(checkpointer=saver, graph_version=2, migrate=migrate)
+    assert call.state(new).values == {"log": ["a"], "count": 3}
+    call.update(new, {"log": ["u"]}, as_node="a")
+    assert call.state(new).values == {"log": ["a", "u"], "count": 3}
+    assert call.invoke(new, None) == {"log": ["a", "u", "3"], "count": 4}
+    assert [s.metadata["graph_version"] for s in call.history(new)] == [2, 2, 1, 1, 1]
+    assert call.state(old, call.history(new)[2].config).values == {"log": ["a"], "foo": "3"}
