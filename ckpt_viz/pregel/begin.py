@@ -53,7 +53,7 @@ def begin_steps(run: Run, value: Any) -> Script:
         raise RuntimeError("Cannot use Command(resume=...) without checkpointer")
     found: Found = yield from _load(run)
     live, source = run.live, run.metadata.get("source", "")
-    if not isinstance(value, Command) and _goes_on(run):
+    if run.nest.above is None and not isinstance(value, Command) and _goes_on(run):
         value = None
     inputs = shown_keys(run.program.input_channels)
     entry = entry_of(value, found, bool(live.versions), source, wanted=inputs)
@@ -99,7 +99,7 @@ def _tell_what_is_gone(run: Run) -> None:
 def _tell_of_a_namespace(run: Run, where: dict[str, Any]) -> None:
     """A namespace given by hand addresses a subgraph's checkpoint, or nothing."""
     ns = where.get("checkpoint_ns")
-    if ns and run.within is None and not {"checkpoint_id", "checkpoint_map"} & where.keys():
+    if ns and run.nest.above is None and not {"checkpoint_id", "checkpoint_map"} & where.keys():
         warnings.warn(
             f"checkpoint_ns {ns!r} is not a namespace of this run's own: a graph that is run by "
             "itself keeps its history in the namespace ''. Use another thread_id to keep graphs "
@@ -133,7 +133,7 @@ def _take_command(run: Run, command: Command[Any]) -> Script:
     """A Command as input: its answer, and its update and goto as writes of the caller."""
     if command.graph is not None:
         raise InvalidUpdateError("There is no parent graph")
-    writes: list[tuple[str, Any]] = []
+    by_id = None
     if command.answers:
         tasks = prepare_next_tasks(run.live, run.step)
         has_next = bool(tasks) or bool(command.update) or bool(command.goto_list())
@@ -147,11 +147,12 @@ def _take_command(run: Run, command: Command[Any]) -> Script:
                     stacklevel=2,
                 )
             run.answers.single = [command.resume]
-            writes.append((RESUME, command.resume))
         else:
             run.answers.by_id = by_id
-    # Earlier writes of the caller stay: one task's writes are stored as one list.
-    writes += [*caller_writes(run.pending), *command_writes(run, command)]
+    # Earlier writes of the caller stay, in their places: one task's writes are one list.
+    writes = [*caller_writes(run.pending), *command_writes(run, command)]
+    if command.answers and by_id is None:
+        writes.append((RESUME, command.resume))
     if writes:
         # With durability `exit` an answer is kept by the task that took it, and by nobody else.
         kept = [w for w in writes if not (run.deferring and w[0] == RESUME)]

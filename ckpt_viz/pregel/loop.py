@@ -8,6 +8,7 @@ from typing import Any
 
 from ckpt_viz.constants import INTERRUPT, RETURN
 from ckpt_viz.errors import GraphDrained, GraphInterrupt, GraphRecursionError
+from ckpt_viz.ids import interrupt_id
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.begin import begin_steps
@@ -292,9 +293,14 @@ def _side_by_side(run: Run, tasks: list[Task]) -> Script:
 
 
 def _still_asks(run: Run, task: Task) -> bool:
-    """Whether the answers by id are all for others: then the task need not run to ask again."""
-    waits = task.outcome == "interrupt" and task.interrupts
-    return bool(waits) and not any(i.id in run.answers.by_id for i in task.interrupts)
+    """Whether the answers by id are all for others: then the task need not run to ask again.
+
+    One whose question came from a graph inside of it does run, for what that graph tells.
+    """
+    if task.outcome != "interrupt" or not task.interrupts:
+        return False
+    own = interrupt_id(task.ns, len(task.resumes))
+    return all(i.id == own and own not in run.answers.by_id for i in task.interrupts)
 
 
 def _stop_waiting(run: Run, tasks: Sequence[Task]) -> Script:

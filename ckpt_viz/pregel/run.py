@@ -23,7 +23,7 @@ from ckpt_viz.pregel.algo import NextVersion
 from ckpt_viz.pregel.langchain import Trace
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.migrate import VERSION, changed_by, migrated
-from ckpt_viz.pregel.nesting import ALONE, Nest
+from ckpt_viz.pregel.nesting import ALONE, Nest, wanted_id
 from ckpt_viz.pregel.pending import PendingWrite
 from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.progress import progress_of
@@ -188,7 +188,6 @@ class Run:
 
     def _claim(self, saver: Any, settings: Settings) -> None:
         """What runs around this one, and which thread's lease it is to take."""
-        where = settings.config["configurable"]
         self.within: Any = scope.get(None)
         around = getattr(self.within, "run", None)
         if around is not None and settings.control is None:
@@ -200,9 +199,11 @@ class Run:
         self.lease: Any = None
         self.addressed = self.guarded = self.leaving = False
         self.baton: list[None] = []
-        if self.address and (self.within is None or not where.get("checkpoint_ns")):
+        if self.address and self.nest.above is None:
             self.lease = (getattr(saver, "identity", None) or id(saver), self.address["thread_id"])
-            self.addressed = "checkpoint_id" in where
+            config = self.settings.config
+            inner = config["configurable"].get("checkpoint_id") if self.ns else None
+            self.addressed = (inner or wanted_id(config, self.nest)) is not None
             self.guarded = not self.addressed and getattr(saver, "compares_heads", False)
 
     def _listen(self, program: Program) -> None:
