@@ -67,8 +67,9 @@ def begin_steps(run: Run, value: Any) -> Script:
         yield from _take_command(run, value)
     on_hand = caller_writes(run.pending)
     if on_hand:
-        apply_writes(live, [Writes(INPUT, (), on_hand)], run.next_version)
-        live.updated = None
+        updated = live.updated
+        more = apply_writes(live, [Writes(INPUT, (), on_hand)], run.next_version)
+        live.updated = None if updated is None else updated | more
     if entry.resuming:
         _tell_what_is_gone(run)
         live.seen[INTERRUPT] = dict(live.versions)

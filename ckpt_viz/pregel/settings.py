@@ -130,7 +130,7 @@ def _durability(options: Mapping[str, Any]) -> str:
 def _context(given: Any, schema: Any) -> Any:
     """The run's context; a dictionary becomes an instance of the context schema's class."""
     structured = hasattr(schema, "__dataclass_fields__") or hasattr(schema, "model_fields")
-    return schema(**given) if structured and isinstance(given, dict) else given
+    return schema(**given) if structured and isinstance(given, dict) else given or None
 
 
 def _keys(asked: Any, streamed: bool, defaults: Defaults) -> Any:

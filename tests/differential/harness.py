@@ -55,6 +55,10 @@ class Engine:
         self.InMemoryCache = importlib.import_module(f"{root}.cache.memory").InMemoryCache
         self.MemorySaver = importlib.import_module(f"{root}.checkpoint.memory").InMemorySaver
 
+    def module(self, path: str) -> Any:
+        """Another module of the package."""
+        return importlib.import_module(f"{self.root}.{path}")
+
     def __getattr__(self, name: str) -> Any:
         """Tell which package lacks a name."""
         raise AttributeError(f"{self.__dict__.get('root')} offers no {name}")

@@ -4,6 +4,7 @@ from ..basics import NESTED, PROGRAMS
 from . import (
     commands,
     custom,
+    editing,
     failures,
     flow,
     functional,
@@ -14,10 +15,12 @@ from . import (
     nested_rewind,
     policies,
     raw,
+    reading,
     rewind,
     settings,
     streams,
     subgraphs,
+    surroundings,
     values,
 )
 
@@ -26,6 +29,7 @@ __all__ = [
     "PROGRAMS",
     "commands",
     "custom",
+    "editing",
     "failures",
     "flow",
     "functional",
@@ -36,9 +40,11 @@ __all__ = [
     "nested_rewind",
     "policies",
     "raw",
+    "reading",
     "rewind",
     "settings",
     "streams",
     "subgraphs",
+    "surroundings",
     "values",
 ]
