@@ -193,7 +193,8 @@ class Pregel(Described, Composable):
         else:
             saver = None if self.checkpointer is False else above.run.saver
         program = watched(self.program) if self.debug or switch.active else self.program
-        run = Run(program, saver, self._store(above), settings, nest)
+        store = self.store if above is None else above.store
+        run = Run(program, saver, store, settings, nest)
         run.trace = trace_of(run, self.name)
         executor = settings.config.get("executor", self.executor)
         if executor is not None:
@@ -230,9 +231,6 @@ class Pregel(Described, Composable):
         if saver is True:
             raise RuntimeError("checkpointer=True cannot be used for root graphs.")
         return saver or None
-
-    def _store(self, above: Any) -> Any:
-        return self.store if above is None or above.store is None else above.store
 
     def _begin(self, run: Run) -> None:
         thread = run.settings.config["configurable"].get("thread_id")

@@ -57,6 +57,10 @@ def told(error: BaseException) -> str:
         return f"{type(error).__name__}(<its repr raises {type(other).__name__}>)"
 
 
+def _fits(values: Any, program: Program) -> bool:
+    return isinstance(values, dict) and values.keys() <= program.channels.keys()
+
+
 def count_versions(current: int | None) -> int:
     """Versions where there is no saver to make them: 1, 2, 3, …"""
     return 1 if current is None else current + 1
@@ -277,16 +281,19 @@ class Run:
         """Hand a chunk to the runs above that stream what happens in here."""
         for outlet in self.nest.outlets:
             if mode in outlet.settings.modes:
-                outlet.tell(self.names, mode, payload, interrupts)
+                shown = payload
+                if mode == "values" and _fits(payload, outlet.program):
+                    shown = mapped(payload, outlet.coerce_output)
+                outlet.tell(self.names, mode, shown, interrupts)
 
     def show(self, mode: str, payload: Any, interrupts: Sequence[Any] = ()) -> Emit:
         """The request that hands a chunk to the caller; those above get it now."""
-        if mode == "values":
-            payload = mapped(payload, self.coerce_output)
         if self.nest.outlets:
             self._tell_above(mode, payload, interrupts)
             if mode not in self.settings.modes:
                 return _NOT_HERE
+        if mode == "values":
+            payload = mapped(payload, self.coerce_output)
         return Emit(self.settings.form.chunk(self.names, mode, payload, interrupts))
 
     def show_both(self, mode: str, kind: str, step: int, payload: Any) -> Script:

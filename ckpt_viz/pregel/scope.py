@@ -80,7 +80,7 @@ _counting = threading.Lock()
 class TaskScope:
     """What `ckpt_viz.types.scope` holds while a node runs. Everything is made on demand."""
 
-    __slots__ = ("_config", "asked", "graphs", "output", "pushed", "run", "task")
+    __slots__ = ("_config", "asked", "output", "pushed", "run", "task")
 
     attempt = 1
     began: float | None = None
@@ -90,7 +90,7 @@ class TaskScope:
     def __init__(self, task: Task, run: Surroundings) -> None:
         self.task = task
         self.run = run
-        self.asked = self.graphs = 0
+        self.asked = 0
         self.output: Any = None
         self.pushed: list[tuple[str, Any]] | None = None
         self._config: dict[str, Any] | None = None
@@ -98,8 +98,16 @@ class TaskScope:
     def count(self) -> int:
         """How many graphs the task has called before this one."""
         with _counting:
-            self.graphs += 1
-            return self.graphs - 1
+            self.task.graphs += 1
+            return self.task.graphs - 1
+
+    def below(self) -> dict[str, Any]:
+        """The checkpoint ids that a graph called in the task is under, by namespace."""
+        ids, caller = self.run.below(), self.task.caller
+        while caller is not None:
+            ids[caller.ns] = self.run.live.id
+            caller = caller.caller
+        return ids
 
     def push(self, channel: str, value: Any) -> None:
         """Write to a channel, before what the node returns."""

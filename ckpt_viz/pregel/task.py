@@ -15,7 +15,7 @@ class Task:
     ``outcome`` is "" while nothing is known, then "done", "error" or "interrupt". ``special``
     holds the writes that steer the engine (RESUME, INTERRUPT, ERROR), ``writes`` those that go to
     channels. ``resumes`` are the answers that the task has had so far. ``caller`` is the task
-    whose code called this one, ``calls`` how many it has called itself.
+    whose code called this one, ``calls`` how many it has called itself, and ``graphs`` how many graphs.
     """
 
     __slots__ = (
@@ -25,6 +25,7 @@ class Task:
         "caller",
         "calls",
         "error",
+        "graphs",
         "input",
         "interrupts",
         "name",
@@ -58,7 +59,7 @@ class Task:
         self.outcome = ""
         self.cached = False
         self.caller: Task | None = None
-        self.calls = 0
+        self.calls = self.graphs = 0
         self._id: str | None = None
 
     @property

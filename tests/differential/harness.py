@@ -52,6 +52,7 @@ class Engine:
             for name, value in vars(importlib.import_module(f"{root}.{module}")).items():
                 if not name.startswith("_"):
                     setattr(self, name, value)
+        self.InMemoryStore = importlib.import_module(f"{root}.store.memory").InMemoryStore
         self.InMemoryCache = importlib.import_module(f"{root}.cache.memory").InMemoryCache
         self.MemorySaver = importlib.import_module(f"{root}.checkpoint.memory").InMemorySaver
 
