@@ -15,6 +15,7 @@ from ckpt_viz.pregel.program import Program, Write, branch_to
 from ckpt_viz.pregel.requests import History, Load
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.settings import thread_of
+from ckpt_viz.pregel.siblings import answered_tasks, sibling_steps
 from ckpt_viz.types import Command, Send
 
 
@@ -52,6 +53,11 @@ def begin_steps(run: Run, value: Any) -> Script:
     if isinstance(value, Command) and value.answers and run.saver is None:
         raise RuntimeError("Cannot use Command(resume=...) without checkpointer")
     found: Found = yield from _load(run)
+    again: Any = None
+    answering = isinstance(value, Command) and value.answers
+    if answering and found.addressed and not run.parents and (asked := answered_tasks(run)):
+        again = [(yield from sibling_steps(run, asked, value.resume))]
+        found = Found()
     live, source = run.live, run.metadata.get("source", "")
     if run.nest.above is None and not isinstance(value, Command) and _goes_on(run):
         value = None
@@ -64,7 +70,7 @@ def begin_steps(run: Run, value: Any) -> Script:
         run.pending = [w for w in run.pending if w[1] != RESUME]
     run.answers.single = [v for t, c, v in run.pending if t == NULL_TASK_ID and c == RESUME][-1:]
     if isinstance(value, Command):
-        yield from _take_command(run, value)
+        yield from _take_command(run, value, again)
     on_hand = caller_writes(run.pending)
     if on_hand:
         updated = live.updated
@@ -130,7 +136,7 @@ def _fork(run: Run, newest: bool) -> Script:
     yield from run.saved("fork")
 
 
-def _take_command(run: Run, command: Command[Any]) -> Script:
+def _take_command(run: Run, command: Command[Any], again: Any) -> Script:
     """A Command as input: its answer, and its update and goto as writes of the caller."""
     if command.graph is not None:
         raise InvalidUpdateError("There is no parent graph")
@@ -139,9 +145,9 @@ def _take_command(run: Run, command: Command[Any]) -> Script:
         tasks = prepare_next_tasks(run.live, run.step)
         has_next = bool(tasks) or bool(command.update) or bool(command.goto_list())
         asked = open_interrupts(run.pending)
-        by_id = answers_of(command.resume, run.pending, has_next)
+        by_id = again[0] if again else answers_of(command.resume, run.pending, has_next)
         if by_id is None:
-            if not asked:
+            if not asked and not again:
                 warnings.warn(
                     "No interrupt is open: the answer of Command(resume=…) was not used; the run "
                     "goes on.",

@@ -75,6 +75,15 @@ def entry_of(
     return Entry(resuming, replaying, forking, travelling and resuming, frozenset(dropped))
 
 
+def is_answer_map(resume: Any) -> bool:
+    """Whether an answer is a map by interrupt ids: a dictionary with no other keys."""
+    return (
+        isinstance(resume, dict)
+        and bool(resume)
+        and all(isinstance(k, str) and _INTERRUPT_ID.fullmatch(k) for k in resume)
+    )
+
+
 def answers_of(resume: Any, pending: list[PendingWrite], has_next: bool) -> dict[str, Any] | None:
     """A map of answers by interrupt id, or None when ``resume`` is a single answer.
 
@@ -84,11 +93,7 @@ def answers_of(resume: Any, pending: list[PendingWrite], has_next: bool) -> dict
     """
     asked = open_interrupts(pending)
     ids = {one.id for ones in asked.values() for one in ones}
-    by_id = (
-        isinstance(resume, dict)
-        and bool(resume)
-        and all(isinstance(k, str) and _INTERRUPT_ID.fullmatch(k) for k in resume)
-    )
+    by_id = is_answer_map(resume)
     if not ids and not has_next:
         raise NothingToResumeError(
             "Command(resume=…) has nothing to answer: no interrupt is open and no node is next. "

@@ -15,7 +15,8 @@ class Task:
     ``outcome`` is "" while nothing is known, then "done", "error" or "interrupt". ``special``
     holds the writes that steer the engine (RESUME, INTERRUPT, ERROR), ``writes`` those that go to
     channels. ``resumes`` are the answers that the task has had so far. ``caller`` is the task
-    whose code called this one, ``calls`` how many it has called itself, and ``graphs`` how many graphs.
+    whose code called this one; ``calls`` is how many tasks it has called itself, ``graphs`` how
+    many graphs.
     """
 
     __slots__ = (

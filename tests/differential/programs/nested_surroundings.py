@@ -88,7 +88,9 @@ def output_keys_and_modes(e: Engine, rec: Recorder) -> None:
 @nested
 def typed_states_inside(e: Engine, rec: Recorder) -> None:
     b = e.StateGraph(Typed)
-    b.add_node("t", lambda s: {"foo": s.foo + "!", "bar": [type(s).__name__]}).add_edge(e.START, "t")
+    b.add_node("t", lambda s: {"foo": s.foo + "!", "bar": [type(s).__name__]}).add_edge(
+        e.START, "t"
+    )
     sub = b.compile()
     for schema in (State, Typed):
         b = e.StateGraph(schema)
