@@ -101,14 +101,6 @@ class TaskScope:
             self.task.graphs += 1
             return self.task.graphs - 1
 
-    def below(self) -> dict[str, Any]:
-        """The checkpoint ids that a graph called in the task is under, by namespace."""
-        ids, caller = self.run.below(), self.task.caller
-        while caller is not None:
-            ids[caller.ns] = self.run.live.id
-            caller = caller.caller
-        return ids
-
     def push(self, channel: str, value: Any) -> None:
         """Write to a channel, before what the node returns."""
         self.pushed = [*(self.pushed or ()), (channel, value)]
