@@ -20,6 +20,8 @@ from ckpt_viz.timeline.rows import read_news
 from ckpt_viz.timeline.source import GraphReader
 from ckpt_viz.timeline.topology import is_async_graph
 
+_ADDRESS = ("checkpoint_ns", "checkpoint_id", "checkpoint_map")
+
 
 def is_answer_map(answers: Any) -> bool:
     """True for a dict whose keys all are interrupt ids (32 hex digits)."""
@@ -185,7 +187,7 @@ class GraphTimeline(GraphReader):
         """Runs with new input on the head of the thread."""
         self._allowed()
         self._check_input(value)
-        self._drive(value, self._reference(None).config, on_step)
+        self._drive(value, self._place(None), on_step)
 
     def _check_input(self, value: Any) -> None:
         """An input of which the graph would take nothing is an error, in every engine."""
@@ -200,7 +202,7 @@ class GraphTimeline(GraphReader):
     def replay(self, checkpoint_id: str, on_step: OnStep = lambda: None) -> None:
         """Runs on from the checkpoint; the nodes after it really run again."""
         self.require(checkpoint_id)
-        self._drive(None, self._reference(checkpoint_id).config, on_step)
+        self._drive(None, self._place(checkpoint_id), on_step)
 
     def resume(
         self, checkpoint_id: str | None, answers: Any, on_step: OnStep = lambda: None
@@ -228,7 +230,7 @@ class GraphTimeline(GraphReader):
         elif is_answer_map(answers):
             check_ids(answers, asked)
         at = None if target == self.head else target
-        self._drive(self._command(resume=answers), self._reference(at).config, on_step)
+        self._drive(self._command(resume=answers), self._place(at), on_step)
 
     def _questions(self, checkpoint_id: str) -> dict[str, tuple[Any, ...]]:
         """Interrupt id -> its place (node, path, number), the same in a copy."""
@@ -244,7 +246,7 @@ class GraphTimeline(GraphReader):
         if is_answer_map(answers):
             check_ids(answers, asked)
         self._update_on(self.graph, self._reference(checkpoint_id).config, None, "__copy__")
-        self._drive(None, self._reference(None).config, on_step)
+        self._drive(None, self._place(None), on_step)
         if not is_answer_map(answers):
             return answers
         fresh = {place: i for i, place in self._questions(str(self.head)).items()}
@@ -254,7 +256,17 @@ class GraphTimeline(GraphReader):
         """Continues from the checkpoint, in place when it is the head."""
         self.refresh()
         at = None if checkpoint_id == self.head else checkpoint_id
-        self._drive(None, self._reference(at).config, on_step)
+        self._drive(None, self._place(at), on_step)
+
+    def _place(self, checkpoint_id: str | None) -> dict[str, Any]:
+        """The config to run from. Of a nested graph's checkpoint it names those above it too."""
+        config = self._reference(checkpoint_id).config
+        if not self.checkpoint_ns:
+            return config
+        if checkpoint_id is not None:
+            config = self.snapshot(checkpoint_id).config
+        kept = ("thread_id", *(_ADDRESS if checkpoint_id is not None else ()))
+        return {"configurable": {k: v for k, v in config["configurable"].items() if k in kept}}
 
     def _drive(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
         self._allowed()

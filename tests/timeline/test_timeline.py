@@ -173,6 +173,42 @@ def test_subgraph_namespace_has_rows(e):
     assert inside.writes(inside.head).made[0].why == "ran because START's edge leads here"
 
 
+def asking_inside(e, memory):
+    """A graph whose inner graph asks between two nodes, run to the question; both timelines."""
+    nodes = {
+        "first": lambda s: {"xs": ["first"]},
+        "ask": lambda s: {"xs": [e.interrupt("q")]},
+        "last": lambda s: {"xs": ["last"]},
+    }
+    inner, names = e.StateGraph(dict_state()), [e.START, *nodes]
+    for before, (name, node) in zip(names, nodes.items(), strict=False):
+        inner.add_node(name, node)
+        inner.add_edge(before, name)
+    graph = chain_graph(e, {"sub": inner.compile(checkpointer=memory)})
+    graph.invoke({"xs": []}, CONFIG, durability="sync")
+    outside = open_timeline(graph, "1")
+    return outside, outside.at("1", outside.namespaces()[1])
+
+
+@pytest.mark.parametrize("memory", [None, True])
+def test_acts_inside_a_subgraph(e, memory):
+    outside, inside = asking_inside(e, memory)
+    inside.rows()
+    assert [u.name for u in inside.unfinished()] == ["ask"]
+    asked = inside.snapshot(inside.head).interrupts[0]
+    inside.resume(inside.head, {asked.id: "yes"})
+    assert inside.snapshot(inside.head).values["xs"] == ["first", "yes", "last"]
+    assert outside.snapshot().values["xs"] == ["first", "yes", "last"]
+    before_last = next(r for r in inside.rows() if "last" in r.next)
+    if memory:  # else a replay starts the inner graph anew, in a namespace of its own
+        inside.replay(before_last.id)
+        assert inside.row(inside.head).parent_id != before_last.id
+        assert inside.snapshot(inside.head).values["xs"] == ["first", "yes", "last"]
+    forked = inside.update(before_last.id, {"xs": ["edit"]}, "ask")
+    assert inside.row(forked).parent_id == before_last.id
+    assert inside.snapshot(forked).values["xs"] == ["first", "yes", "edit"]
+
+
 def dict_state():
     from graphs import State
 
