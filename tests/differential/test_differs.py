@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -361,3 +362,28 @@ def test_a_handler_may_send_a_command_to_the_parent() -> None:
         return outcome(lambda: graph.invoke({"foo": "x"}, C))
 
     assert both(question) == ("ParentCommand", "fine")
+
+
+def test_a_handler_that_had_finished() -> None:
+    """There it runs again when its step is resumed; here its saved writes are taken."""
+
+    def question(e: Engine) -> Any:
+        runs: list[int] = []
+
+        def fail(state: Any) -> Any:
+            raise ValueError
+
+        def handle(state: Any) -> Any:
+            runs.append(1)
+            return {"bar": ["handled"]}
+
+        def ask(state: Any) -> Any:
+            time.sleep(0.05)
+            return {"bar": [e.interrupt("q")]}
+
+        nodes = {"a": (fail, {"error_handler": handle}), "b": ask}
+        graph = e.build(State, nodes, [(e.START, "a"), (e.START, "b")])
+        graph.invoke({"foo": "x"}, C)
+        return graph.invoke(e.Command(resume="r"), C)["bar"], len(runs)
+
+    assert both(question) == ((["handled", "r"], 2), (["handled", "r"], 1))
