@@ -197,6 +197,8 @@ class Pregel(Described, Composable):
         run = Run(program, saver, store, settings, nest)
         run.trace = trace_of(run, self.name)
         executor = settings.config.get("executor", self.executor)
+        if executor is None and above is not None and above.run.remote is not None:
+            executor = above.run.remote.executor
         if executor is not None:
             run.remote = _remote().Remote(run, executor)
         run.cache = self.cache or (above.run.cache if above is not None else None)

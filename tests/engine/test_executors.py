@@ -155,6 +155,28 @@ def test_graphs_and_tasks_inside_a_body(executor: Executor) -> None:
         graph(executor, calls_a_task).invoke({}, THREAD)
 
 
+@pytest.mark.parametrize("given", ["graph", "config"])
+async def test_bodies_of_nested_graphs_run_there_too(executor: Executor, given: str) -> None:
+    sub = StateGraph(State).add_node(says_where).add_edge(START, "says_where").compile()
+
+    flow = StateGraph(State).add_node("sub", sub).add_edge(START, "sub")
+    config = {**THREAD, "executor": executor} if given == "config" else THREAD
+    app = flow.compile(executor=executor if given == "graph" else None)
+    assert is_elsewhere(app.invoke({}, config)["x"])
+    assert is_elsewhere((await app.ainvoke({}, config))["x"])
+
+
+def test_questions_of_nested_graphs(executor: Executor) -> None:
+    sub = StateGraph(State).add_node(asks).add_edge(START, "asks").compile()
+    flow = StateGraph(State).add_node("sub", sub).add_edge(START, "sub")
+    flow.add_node(asks_too).add_edge(START, "asks_too")
+    app = flow.compile(checkpointer=InMemorySaver(), executor=executor)
+    ids = {i.value: i.id for i in app.invoke({}, THREAD)["__interrupt__"]}
+    assert set(ids) == {"first", "other"}
+    app.invoke(Command(resume={ids["first"]: "1", ids["other"]: "o"}), THREAD)
+    assert sorted(app.invoke(Command(resume="2"), THREAD)["log"]) == ["1", "2", "o"]
+
+
 def test_what_cannot_be_sent_is_told() -> None:
     lock = threading.Lock()
 
