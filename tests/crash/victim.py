@@ -19,12 +19,13 @@ from collections.abc import Callable
 from typing import Annotated, Any, TypedDict
 
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
+from ckpt_viz.errors import NodeError
 from ckpt_viz.graph import END, START, StateGraph
 from ckpt_viz.runtime import Runtime
 from ckpt_viz.types import Send
 
 THREAD: dict[str, Any] = {"configurable": {"thread_id": "1"}}
-ROUNDS, WORKERS = 4, 3
+ROUNDS, WORKERS = 3, 3
 
 
 class State(TypedDict):
@@ -43,7 +44,10 @@ class Journal:
 
 
 def graph_of(saver: Any, note: Callable[..., None]) -> Any:
-    """Rounds of a plan, workers side by side, and a gathering; each body is noted."""
+    """Rounds of a plan, workers side by side, and a gathering; each body is noted.
+
+    Beside the workers run a node that always fails and has a handler, and a graph of two nodes.
+    """
 
     def begin(runtime: Runtime[Any]) -> None:
         info = runtime.execution_info
@@ -63,13 +67,29 @@ def graph_of(saver: Any, note: Callable[..., None]) -> Any:
         begin(runtime)
         return {"round": state["round"] + 1, "log": [("gather", len(state["log"]))]}
 
+    def risky(state: State, runtime: Runtime[Any]) -> Any:
+        begin(runtime)
+        raise ValueError("as always")
+
+    def handle(state: State, runtime: Runtime[Any], error: NodeError) -> Any:
+        begin(runtime)
+        return {"log": [("handled", error.node, state["round"])]}
+
+    def inner(state: State, runtime: Runtime[Any]) -> Any:
+        begin(runtime)
+        return {"log": [("inner", len(state["log"]))]}
+
     def split(state: State) -> list[Send]:
         return [Send("worker", {"round": state["round"], "index": i}) for i in range(WORKERS)]
 
+    nested = StateGraph(State).add_node("one", inner).add_node("two", inner)
+    nested.add_edge(START, "one").add_edge("one", "two")
     flow = StateGraph(State)
     flow.add_node("plan", plan).add_node("worker", worker).add_node("gather", gather)
+    flow.add_node("risky", risky, error_handler=handle)
+    flow.add_node("nested", nested.compile()).add_edge("plan", "nested").add_edge("plan", "risky")
     flow.add_edge(START, "plan").add_conditional_edges("plan", split, ["worker"])
-    flow.add_edge("worker", "gather")
+    flow.add_edge("worker", "gather").add_edge("nested", "gather")
     flow.add_conditional_edges("gather", lambda s: "plan" if s["round"] < ROUNDS else END)
     return flow.compile(checkpointer=saver)
 
