@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import AsyncIterator, Generator, Iterator, KeysView, Mapping
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 from uuid import uuid4
@@ -23,7 +23,7 @@ Script = Generator[Any, Any, Any]
 _CONFIG = "langchain_core.runnables.config"
 
 
-class _TaskConfig(dict[str, Any]):
+class _TaskConfig(Mapping[str, Any]):
     """The config of whichever task runs where it is read: one object stands for all of them."""
 
     def _now(self) -> dict[str, Any]:
@@ -39,26 +39,14 @@ class _TaskConfig(dict[str, Any]):
     def __getitem__(self, key: str) -> Any:
         return self._now()[key]
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._now()
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._now())
 
     def __len__(self) -> int:
         return len(self._now())
 
-    def get(self, key: str, default: Any = None) -> Any:
-        return self._now().get(key, default)
-
-    def keys(self) -> KeysView[str]:  # type: ignore[override]
-        return self._now().keys()
-
     def items(self) -> Any:
         return self._now().items()
-
-    def values(self) -> Any:
-        return self._now().values()
 
     def copy(self) -> dict[str, Any]:
         return dict(self._now())
