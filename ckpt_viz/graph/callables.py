@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import operator
 from collections.abc import Mapping
 from functools import reduce, wraps
 from importlib import import_module
@@ -43,22 +42,30 @@ def node_of(action: Any) -> Any:
 
 
 def _whole(action: Any) -> Any:
-    """A generator function as one that returns the sum of what it yields."""
+    """A generator function as one that returns the sum of what it yields, or the last of it."""
     if inspect.isgeneratorfunction(action):
 
         @wraps(action)
         def collect(*args: Any, **options: Any) -> Any:
             chunks = list(action(*args, **options))
-            return reduce(operator.add, chunks) if chunks else None
+            return reduce(_added, chunks) if chunks else None
 
         return collect
 
     @wraps(action)
     async def acollect(*args: Any, **options: Any) -> Any:
         chunks = [chunk async for chunk in action(*args, **options)]
-        return reduce(operator.add, chunks) if chunks else None
+        return reduce(_added, chunks) if chunks else None
 
     return acollect
+
+
+def _added(known: Any, chunk: Any) -> Any:
+    """Both chunks in one, where they can be added; else the later one."""
+    try:
+        return known + chunk
+    except TypeError:
+        return chunk
 
 
 def hints_of(action: Any) -> dict[str, Any]:

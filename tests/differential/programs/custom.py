@@ -9,6 +9,7 @@ import threading
 import time
 from typing import Any
 
+from langchain_core.runnables.utils import AddableDict
 from langchain_core.tools import tool
 
 from ..basics import State, adds, program
@@ -215,3 +216,27 @@ def writers_in_nested_graphs(e: Engine, rec: Recorder) -> None:
                 options = {"subgraphs": subgraphs, "version": version}
                 modes = ["custom", "updates"]
                 shown(rec, make, {"foo": "x", "bar": []}, stream_mode=modes, **options)
+
+
+@program
+def generators_as_nodes(e: Engine, rec: Recorder) -> None:
+    def plain(state: Any) -> Any:
+        writer(e)("between")
+        yield {"bar": ["first"]}
+        yield {"bar": ["second"]}
+
+    def added(state: Any) -> Any:
+        yield AddableDict(bar=["first"])
+        yield AddableDict(bar=["second"], foo="y")
+
+    def nothing(state: Any) -> Any:
+        yield from ()
+
+    async def slow(state: Any) -> Any:
+        yield {"bar": ["first"]}
+        yield {"foo": "z"}
+
+    for node in (plain, added, nothing):
+        shown(rec, one_node(e, node), {"foo": "x"}, stream_mode=["custom", "updates"])
+    graph = e.build(State, {"a": slow}, [(e.START, "a")], saver=None)
+    awaited(rec, lambda: graph, {"foo": "x"}, stream_mode="updates")

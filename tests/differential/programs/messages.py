@@ -26,6 +26,7 @@ from langchain_core.messages import (
 )
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
 from typing_extensions import TypedDict
 
 from ..basics import C, program
@@ -352,6 +353,38 @@ def callbacks_hear_of_nested_graphs(e: Engine, rec: Recorder) -> None:
     log: list[Any] = []
     config = {**C, "callbacks": [teller(log)], "tags": ["t"], "metadata": {"m": 1}}
     rec.call("invoke", lambda: plain(make().invoke(Q, config)))
+    rec.note("told", log)
+
+
+@program
+def models_and_tools_in_turn(e: Engine, rec: Recorder) -> None:
+    prebuilt = importlib.import_module(f"{e.root}.prebuilt")
+    graphs = importlib.import_module(f"{e.root}.graph")
+    writer = importlib.import_module(f"{e.root}.config").get_stream_writer
+
+    @tool
+    def look_up(word: str) -> str:
+        """Looks a word up."""
+        writer()(f"looking for {word}")
+        said_inside = GenericFakeChatModel(messages=iter([AIMessage("in the tool", id="t")]))
+        return str(said_inside.invoke(word).content)
+
+    def make() -> Any:
+        call = {"name": "look_up", "args": {"word": "w"}, "id": "c1"}
+        turns = [AIMessage("calling", id="a1", tool_calls=[call]), AIMessage("done", id="a2")]
+        m = FakeMessagesListChatModel(responses=turns)
+        builder = e.StateGraph(graphs.MessagesState)
+        builder.add_node("model", lambda s: {"messages": [m.invoke(s["messages"])]})
+        builder.add_node("tools", prebuilt.ToolNode([look_up]))
+        builder.add_edge(e.START, "model")
+        builder.add_conditional_edges("model", prebuilt.tools_condition)
+        builder.add_edge("tools", "model")
+        return builder.compile(checkpointer=e.MemorySaver())
+
+    for mode in ("messages", ["messages", "custom", "updates"]):
+        said(rec, make, Q, stream_mode=mode)
+    log: list[Any] = []
+    rec.call("invoke", lambda: plain(make().invoke(Q, {**C, "callbacks": [teller(log)]})))
     rec.note("told", log)
 
 
