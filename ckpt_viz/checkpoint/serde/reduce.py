@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import enum
 import re
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import (
+    ChainMap,
+    Counter,
+    OrderedDict,
+    UserDict,
+    UserList,
+    UserString,
+    defaultdict,
+    deque,
+)
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
 from pathlib import PurePath
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from ormsgpack import Ext
@@ -124,6 +133,12 @@ _EXACT: dict[type, Reducer] = {
     int: _int,
     complex: lambda o: (ARGS, ["builtins", "complex", [o.real, o.imag]]),
     range: lambda o: (ARGS, ["builtins", "range", [o.start, o.stop, o.step]]),
+    slice: lambda o: (ARGS, ["builtins", "slice", [o.start, o.stop, o.step]]),
+    ChainMap: lambda o: (ARGS, ["collections", "ChainMap", list(o.maps)]),
+    UserDict: lambda o: (ONE, ["collections", "UserDict", o.data]),
+    UserList: lambda o: (ONE, ["collections", "UserList", o.data]),
+    UserString: lambda o: (ONE, ["collections", "UserString", o.data]),
+    SimpleNamespace: lambda o: (KWARGS, ["types", "SimpleNamespace", vars(o)]),
     datetime: _datetime,
     date: lambda o: (ARGS, ["datetime", "date", [o.year, o.month, o.day]]),
     time: _time,
@@ -147,6 +162,7 @@ _BY_NAME: dict[tuple[str, str], Reducer] = {
         ARGS,
         ["fractions", "Fraction", [o.numerator, o.denominator]],
     ),
+    ("array", "array"): lambda o: (ARGS, ["array", "array", [o.typecode, o.tolist()]]),
     ("uuid", "UUID"): lambda o: (ONE, ["uuid", "UUID", o.hex]),
     ("zoneinfo", "ZoneInfo"): _text_of("zoneinfo"),
     **{

@@ -33,9 +33,19 @@ OURS: dict[Name, type] = {
     for cls in (types.Send, types.Command, types.Interrupt, types.Overwrite)
     for module in (WIRE_MODULE, types.__name__)
 }
-_BUILTINS = ("set", "frozenset", "tuple", "bytearray", "int", "complex", "range", "dict")
+_BUILTINS = ("set", "frozenset", "tuple", "bytearray", "int", "complex", "range", "dict", "slice")
 _STANDARD = {
-    "collections": ("deque", "OrderedDict", "defaultdict", "Counter"),
+    "array": ("array",),
+    "collections": (
+        "deque",
+        "OrderedDict",
+        "defaultdict",
+        "Counter",
+        "ChainMap",
+        "UserDict",
+        "UserList",
+        "UserString",
+    ),
     "datetime": ("datetime", "date", "time", "timedelta", "timezone"),
     "decimal": ("Decimal",),
     "fractions": ("Fraction",),
@@ -56,6 +66,7 @@ _STANDARD = {
         "PureWindowsPath",
     ),
     "re": ("compile",),
+    "types": ("SimpleNamespace",),
     "uuid": ("UUID",),
     "zoneinfo": ("ZoneInfo",),
 }
