@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import collections
 import dataclasses
 import datetime as dt
@@ -14,6 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from ipaddress import ip_address, ip_interface, ip_network
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import attrs
@@ -26,6 +28,7 @@ from hypothesis import strategies as st
 from ckpt_viz.checkpoint.serde import (
     JsonPlusSerializer,
 )
+from ckpt_viz.errors import SerializationError
 from ckpt_viz.types import Command, Interrupt, Overwrite, Send
 
 serde = JsonPlusSerializer()
@@ -182,6 +185,13 @@ EXACT: list[Any] = [
     collections.defaultdict(list, {"a": [1]}),
     collections.defaultdict(None, {1: 2}),
     collections.Counter("aab"),
+    collections.ChainMap({"a": (1,)}, {"b": 2}),
+    collections.UserDict(a=1),
+    collections.UserList([1]),
+    collections.UserString("x"),
+    SimpleNamespace(a=(1,)),
+    slice(1, None, 2),
+    array.array("d", [1.5]),
     Pair(1, (2,)),
     Plain((1,), [{2}]),
     Frozen({"a": (1,)}),
@@ -347,3 +357,37 @@ def _same(a: Any, b: Any) -> bool:
 @given(_values)
 def test_any_mixture_comes_back_the_same(value):
     assert _same(serde.loads_typed(serde.dumps_typed(value)), value)
+
+
+def test_messages_of_langchain_both_ways():
+    from langchain_core.documents import Document
+    from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer as PeerSerializer
+
+    call = {"name": "f", "args": {"a": [1]}, "id": "1", "type": "tool_call"}
+    peer = PeerSerializer()
+    for value in [
+        HumanMessage("hi", id="1", name="me"),
+        AIMessage("x", tool_calls=[call], response_metadata={"k": {"deep": 1}}),
+        ToolMessage("r", tool_call_id="1", artifact={"a": 1}),
+        RemoveMessage(id="1"),
+        Document("text", metadata={"a": 1}),
+    ]:
+        back = serde.loads_typed(serde.dumps_typed([value]))[0]
+        assert (type(back), back) == (type(value), value)
+        assert peer.loads_typed(serde.dumps_typed([value])) == [value]
+        assert serde.loads_typed(peer.dumps_typed([value])) == [value]
+
+
+def test_models_of_the_first_pydantic():
+    from pydantic.v1 import BaseModel, SecretStr
+
+    class Old(BaseModel):
+        x: int
+        inner: Any = None
+
+    value = Old(x=1, inner=(1, {2}))
+    back = serde.loads_typed(serde.dumps_typed({"v": value}))["v"]
+    assert (type(back), back, back.__fields_set__) == (Old, value, {"x", "inner"})
+    with pytest.raises(SerializationError, match="secrets"):
+        serde.dumps_typed(Old(x=1, inner=SecretStr("s")))

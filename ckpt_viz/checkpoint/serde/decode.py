@@ -17,6 +17,7 @@ from ormsgpack import OPT_NON_STR_KEYS, unpackb
 
 from ckpt_viz.checkpoint.serde import registry as reg
 from ckpt_viz.checkpoint.serde.event_hooks import emit_serde_event
+from ckpt_viz.checkpoint.serde.frames import build_frame
 from ckpt_viz.checkpoint.serde.opaque import Opaque
 
 _BAD = (
@@ -263,6 +264,10 @@ def _scalar(_: Find, parts: list[Any]) -> Any:
     return _numpy().frombuffer(parts[1], dtype=kind)[0]
 
 
+def _frame(_: Find, parts: list[Any]) -> Any:
+    return build_frame(*parts)
+
+
 _BUILD: dict[int, Callable[[Find, list[Any]], Any]] = {
     reg.ONE: _one,
     reg.ARGS: _args,
@@ -276,4 +281,5 @@ _BUILD: dict[int, Callable[[Find, list[Any]], Any]] = {
     reg.EXCEPTION: _exception,
     reg.REFERENCE: _reference,
     reg.NUMPY_SCALAR: _scalar,
+    reg.FRAME: _frame,
 }

@@ -28,6 +28,7 @@ from ormsgpack import Ext
 
 from ckpt_viz import types
 from ckpt_viz.checkpoint.serde import models
+from ckpt_viz.checkpoint.serde.frames import frame_reducer
 from ckpt_viz.checkpoint.serde.opaque import Opaque
 from ckpt_viz.checkpoint.serde.registry import (
     ARGS,
@@ -213,6 +214,8 @@ def _choose(cls: type) -> Reducer | None:
         return _type
     if cls.__module__.partition(".")[0] == "numpy":
         return models.numpy_reducer(cls)
+    if cls.__module__.partition(".")[0] in ("pandas", "polars"):
+        return frame_reducer(cls)
     chosen = _user_class(cls)
     if chosen is not None:
         register(cls)

@@ -24,6 +24,7 @@ EXCEPTION = 42  # module, name, args, {attribute: value}
 REFERENCE = 43  # module, name of a class or function
 TEXT = 44  # text with lone surrogates
 NUMPY_SCALAR = 45  # dtype, bytes
+FRAME = 46  # pandas or polars, class, its columns
 
 Name = tuple[str, str]
 
