@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
+import warnings
 from collections.abc import Callable
 from threading import Lock
 from typing import NotRequired, TypedDict
-
-_log = logging.getLogger(__name__)
 
 
 class SerdeEvent(TypedDict):
@@ -39,9 +37,11 @@ def register_serde_event_listener(listener: SerdeEventListener) -> Callable[[], 
 
 
 def emit_serde_event(event: SerdeEvent) -> None:
-    """Tell all listeners; one that fails is logged and disturbs nobody."""
+    """Tell all listeners; one that fails is warned of and disturbs nobody."""
     for listener in tuple(_listeners):
         try:
             listener(event)
-        except Exception:  # noqa: BLE001 - a listener's failure must not stop a load
-            _log.warning("A listener of serializer events failed.", exc_info=True)
+        except Exception as error:  # noqa: BLE001 - a listener's failure must not stop a load
+            warnings.warn(
+                f"A listener of serializer events failed: {error!r}.", RuntimeWarning, stacklevel=2
+            )
