@@ -16,7 +16,7 @@ from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.begin import input_writes, shown_keys
 from ckpt_viz.pregel.execute import route_now
 from ckpt_viz.pregel.lease import release, take, take_steps
-from ckpt_viz.pregel.pending import caller_writes, hand_back
+from ckpt_viz.pregel.pending import caller_writes, hand_back, open_interrupts
 from ckpt_viz.pregel.program import Node, Program
 from ckpt_viz.pregel.requests import Load, SaveWrites
 from ckpt_viz.pregel.run import Run, Script
@@ -93,6 +93,7 @@ def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -
         return (yield from _clear(run, first))
     if first.as_node == INPUT:
         return (yield from _input(run, first, saved is not None and latest))
+    asking = _asking_graphs(run)
     _apply_on_hand(run)
     tasks = []
     for index, update in enumerate(updates):
@@ -109,6 +110,7 @@ def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -
     run.live.updated = None
     yield from run.saved("update")
     _warn_dead_end(run, saved, tasks)
+    _warn_restart(run, asking)
     return run.where(run.live.id)
 
 
@@ -271,6 +273,26 @@ def _input(run: Run, update: StateUpdate, keep: bool) -> Script:
     run.live.updated = None
     yield from run.saved("input")
     return run.where(run.live.id)
+
+
+def _asking_graphs(run: Run) -> set[str]:
+    """The nodes that wait for an answer inside of a graph of theirs."""
+    asked = open_interrupts(run.pending)
+    waiting = prepare_next_tasks(run.live, run.step) if asked else ()
+    return {task.name for task in waiting if task.id in asked and task.node.graphs}
+
+
+def _warn_restart(run: Run, asking: set[str]) -> None:
+    """A graph inside of a node keeps its progress with the node's task, which is a new one now."""
+    run.live.updated = None
+    again = asking and asking & {t.name for t in prepare_next_tasks(run.live, run.step)}
+    if again:
+        warnings.warn(
+            f"The update makes a checkpoint from which {', '.join(sorted(again))} starts again at "
+            "its first node: a graph inside keeps its progress with the checkpoint it waits at. To "
+            "edit it where it waits, update the state of its own config (tasks[…].state).",
+            stacklevel=2,
+        )
 
 
 def _warn_dead_end(run: Run, saved: Any, tasks: Sequence[Task]) -> None:

@@ -508,6 +508,89 @@ def test_a_saver_answers_both_colours_in_a_running_loop(tmp_path: Path) -> None:
     ]
 
 
+# graphs inside of graphs -------------------------------------------------------------------------
+
+
+def nested(call: Calls, ran: list[str], memory: bool | None = None, **more: Any) -> Any:
+    """A graph whose node ``sub`` is a graph of three nodes, the last of which asks."""
+
+    def notes(name: str) -> Callable[[Any], Any]:
+        def node(state: Any) -> Any:
+            ran.append(name)
+            return {"log": [interrupt("?") if name == "review" else name]}
+
+        return node
+
+    inner = StateGraph(State)
+    for name, before in (("one", START), ("two", "one"), ("review", "two")):
+        inner.add_node(name, call.node(notes(name))).add_edge(before, name)
+    flow = StateGraph(State).add_node("a", call.node(says("a")))
+    flow.add_node("sub", inner.compile(checkpointer=memory, **more)).add_edge(START, "a")
+    return flow.add_edge("a", "sub").compile(checkpointer=InMemorySaver())
+
+
+def test_time_travel_starts_inside_at_the_chosen_node(call: Calls) -> None:
+    """5: not at the first node of the graph inside, where that keeps a history of its own."""
+    ran: list[str] = []
+    graph = nested(call, ran, memory=True)
+    call.invoke(graph, {"log": []})
+    inside = call.state(graph).tasks[0].state
+    inside["configurable"]["checkpoint_ns"] = "sub"
+    before_two = next(s for s in call.history(graph, inside) if s.next == ("two",))
+    ran.clear()
+    assert call.invoke(graph, None, before_two.config)["__interrupt__"]
+    assert ran == ["two", "review"]
+
+
+def test_a_fork_above_gives_a_lasting_graph_inside_its_state_of_then(call: Calls) -> None:
+    """6: nothing twice after a fork with new input."""
+    ran: list[str] = []
+    graph = nested(call, ran, memory=True)
+    call.invoke(graph, {"log": ["1"]})
+    call.invoke(graph, Command(resume="ok"))
+    before = next(s for s in call.history(graph) if s.next == ("sub",))
+    fork = call.update(graph, {"log": ["fork"]}, before.config, as_node="a")
+    call.invoke(graph, None, fork)
+    inside = call.state(graph, subgraphs=True).tasks[0].state.values["log"]
+    assert inside.count("one") == 1
+
+
+def test_an_update_above_a_waiting_graph_is_told(call: Calls) -> None:
+    """25: the graph inside starts again, which is said; an update of its own state keeps it."""
+    ran: list[str] = []
+    graph = nested(call, ran)
+    call.invoke(graph, {"log": []})
+    ran.clear()
+    call.update(graph, {"log": ["inside"]}, call.state(graph).tasks[0].state, as_node="two")
+    call.invoke(graph, None)
+    assert ran == ["review"]
+    with pytest.warns(UserWarning, match="from which sub starts again at its first node"):
+        call.update(graph, {"log": ["u"]}, as_node="a")
+    ran.clear()
+    call.invoke(graph, None)
+    assert ran == ["one", "two", "review"]
+
+
+def test_a_break_point_inside(call: Calls) -> None:
+    """96: the graph inside stops, and goes on where it stopped."""
+    ran: list[str] = []
+    graph = nested(call, ran, interrupt_before=["two"])
+    call.invoke(graph, {"log": []})
+    assert call.state(graph, subgraphs=True).tasks[0].state.next == ("two",)
+    call.invoke(graph, None)
+    assert ran == ["one", "two", "review"]
+
+
+def test_a_lasting_graph_inside_can_be_read_after_the_run(call: Calls) -> None:
+    """86, 87: its namespace is the node's name."""
+    ran: list[str] = []
+    graph = nested(call, ran, memory=True)
+    call.invoke(graph, {"log": []})
+    call.invoke(graph, Command(resume="ok"))
+    inside = {"configurable": {"thread_id": "1", "checkpoint_ns": "sub"}}
+    assert call.state(graph, inside).values["log"][-3:] == ["one", "two", "ok"]
+
+
 # schema change -----------------------------------------------------------------------------------
 
 
