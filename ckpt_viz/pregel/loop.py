@@ -36,6 +36,7 @@ def run_steps(run: Run, value: Any) -> Script:
 
 def _run_steps(run: Run, value: Any) -> Script:
     if run.settings.recorded:
+        run.lease = None
         yield from recorded_steps(run, value)
         return
     if run.lease is not None and not take(run):

@@ -261,7 +261,11 @@ class Pregel(Described, Composable):
 
         With ``version="v2"`` a chunk is a dictionary with ``type``, ``ns`` and ``data``. Other
         options: ``output_keys``, ``print_mode``, ``durability``, ``interrupt_before``,
-        ``interrupt_after``, ``context``, ``subgraphs``, ``debug``.
+        ``interrupt_after``, ``context``, ``subgraphs``, ``debug``; ``multitask="queue"`` waits
+        where another run has the thread, ``replay="recorded"`` tells a branch without running it.
+
+        Raises:
+            ThreadBusyError: another run is executing on the thread, or took it meanwhile.
         """
         run = self._run(config, stream_mode, options)
         self._begin(run)

@@ -228,6 +228,29 @@ def test_a_failed_router_runs_again(wrong: Any) -> None:
     assert again("ckpt_viz") == (1, ["a", "b"])
 
 
+def test_a_question_that_others_are_answered() -> None:
+    """There a node whose question is not among the answers runs again, to ask it again."""
+
+    def question(e: Engine) -> Any:
+        ran: list[str] = []
+
+        def asks(name: str) -> Callable[[Any], Any]:
+            def node(state: Any) -> dict[str, Any]:
+                ran.append(name)
+                return {"bar": [e.interrupt(name)]}
+
+            return node
+
+        graph = e.build(State, {n: asks(n) for n in "ab"}, [(e.START, n) for n in "ab"])
+        graph.invoke({"foo": "x"}, C)
+        ran.clear()
+        ids = {i.value: i.id for i in graph.get_state(C).interrupts}
+        left = graph.invoke(e.Command(resume={ids["a"]: "A"}), C)["__interrupt__"]
+        return sorted(ran), [i.value for i in left]
+
+    assert both(question) == ((["a", "b"], ["b"]), (["a"], ["b"]))
+
+
 def test_two_runs_on_one_thread() -> None:
     """There the inputs of the one that ends first are lost silently; here it is refused aloud."""
 

@@ -73,6 +73,7 @@ class Plan:
     before: tuple[str, ...]
     after: tuple[str, ...]
     acts: tuple[str, ...]
+    colour: str = "sync"
 
 
 @st.composite
@@ -118,6 +119,7 @@ def plans(draw: st.DrawFn) -> Plan:
         before=draw(st.sampled_from([(), (), (), (names[-1],)])),
         after=draw(st.sampled_from([(), (), (), (names[0],)])),
         acts=tuple(draw(st.lists(st.sampled_from(ACTS), min_size=2, max_size=6))),
+        colour=draw(st.sampled_from(["sync", "async"])),
     )
 
 
@@ -224,9 +226,9 @@ def check(plan: Plan) -> set[str]:
         rec.look(graph, C)
 
     try:
-        log = compare(run)
+        log = compare(run, colour=plan.colour)
     except AssertionError:  # the peer's writer thread may lose a write: once in thousands of runs
-        log = compare(run)
+        log = compare(run, colour=plan.colour)
     return {kind for title, entry in log for kind in kinds(title, entry)}
 
 

@@ -330,7 +330,10 @@ def hammer(graph: Any, seconds: float, keep: Callable[[str], None]) -> None:
         number += 1
         text = f"{name}-{number}"
         try:
-            if number % 5 == 1:
+            if number % 6 == 0:
+                for _ in graph.stream({"log": [text]}, THREAD):
+                    break
+            elif number % 5 == 1:
                 list(graph.stream({"log": [text]}, THREAD))
             elif number % 5 == 2:
                 graph.update_state(THREAD, {"log": [text]}, as_node="b")
@@ -352,7 +355,10 @@ async def ahammer(graph: Any, seconds: float, keep: Callable[[str], None], name:
         number += 1
         text = f"{name}-{number}"
         try:
-            if number % 5 == 1:
+            if number % 6 == 0:
+                async for _ in graph.astream({"log": [text]}, THREAD):
+                    break
+            elif number % 5 == 1:
                 async for _ in graph.astream({"log": [text]}, THREAD):
                     pass
             elif number % 5 == 2:
