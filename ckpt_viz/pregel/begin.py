@@ -29,10 +29,14 @@ def _load(run: Run) -> Script:
     _tell_of_a_namespace(run, config["configurable"])
     wanted = wanted_id(config, run.nest)
     if wanted is None and run.replay is not None and run.replay.visits(run.ns):
-        before = {"configurable": {"checkpoint_id": run.replay.bound}}
-        found = yield History(run.where(None), None, before, 1)
+        found: Any = ()
+        if run.replay.bound:  # else it is the first checkpoint: nothing was before
+            before = {"configurable": {"checkpoint_id": run.replay.bound}}
+            found = yield History(run.where(None), None, before, 1)
         run.open(next(iter(found), None))
         return Found(addressed=True)
+    if wanted is None and run.replay is not None:
+        told = False  # a task that is replayed calls its graphs anew, the second time too
     saved = yield Load(run.where(wanted))
     newest = True
     if wanted is not None:

@@ -14,7 +14,7 @@ from typing import Any
 from ckpt_viz.constants import PUSH, RETURN
 from ckpt_viz.errors import GraphInterrupt
 from ckpt_viz.pregel.cached import key_of
-from ckpt_viz.pregel.pending import hand_back
+from ckpt_viz.pregel.pending import by_task, give_back
 from ckpt_viz.pregel.program import Node
 from ckpt_viz.pregel.requests import CacheGet, CacheSet, RunOne, Told
 from ckpt_viz.pregel.run import Run, Script
@@ -58,7 +58,9 @@ def _child(run: Run, caller: Task, node: Node, value: Any) -> Task:
     task.caller = caller
     task.base, task.within = caller.base, caller.ns
     if run.pending:
-        hand_back((task,), run.pending)
+        if run.filed is None or run.filed[0] is not run.pending:
+            run.filed = run.pending, by_task(run.pending)
+        give_back(task, run.filed[1].get(task.id, ()))
     if task.outcome != "done":
         task.outcome, task.error, task.interrupts = "", None, []
     return task

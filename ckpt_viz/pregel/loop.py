@@ -123,6 +123,8 @@ def _plan(run: Run, replaying: bool) -> Script:
         yield from run.show_checkpoint(shown)
     if run.pending and not replaying:
         tasks += resume_handlers(run.live, tasks, run.pending)
+    if replaying:
+        run.pending = []  # what the tasks call runs again too
     return tasks
 
 

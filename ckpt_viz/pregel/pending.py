@@ -25,25 +25,33 @@ def open_interrupts(pending: Sequence[PendingWrite]) -> dict[str, list[Any]]:
 
 def hand_back(tasks: Sequence[Task], pending: Sequence[PendingWrite]) -> None:
     """Give tasks what earlier attempts left: finished writes, answers, questions and errors."""
-    by_task: dict[str, list[tuple[str, Any]]] = {}
-    for task_id, channel, value in pending:
-        by_task.setdefault(task_id, []).append((channel, value))
+    filed = by_task(pending)
     for task in tasks:
-        mine = by_task.get(task.id)
-        if not mine:
-            continue
-        writes = [(c, v) for c, v in mine if c not in _STATE]
-        for channel, value in mine:
-            if channel == RESUME:
-                task.resumes = list(value)
-            elif channel == INTERRUPT:
-                task.interrupts = list(value)
-            elif channel == ERROR:
-                task.error = value
-        if writes:
-            task.outcome = "done"
-            task.writes = [w for w in writes if w[0] != NO_WRITES]
-        elif task.error is not None:
-            task.outcome = "error"
-        elif task.interrupts:
-            task.outcome = "interrupt"
+        give_back(task, filed.get(task.id, ()))
+
+
+def by_task(pending: Iterable[PendingWrite]) -> dict[str, list[tuple[str, Any]]]:
+    """Pending writes by the id of their task."""
+    filed: dict[str, list[tuple[str, Any]]] = {}
+    for task_id, channel, value in pending:
+        filed.setdefault(task_id, []).append((channel, value))
+    return filed
+
+
+def give_back(task: Task, mine: Sequence[tuple[str, Any]]) -> None:
+    """Give one task what its earlier attempt left."""
+    writes = [(c, v) for c, v in mine if c not in _STATE]
+    for channel, value in mine:
+        if channel == RESUME:
+            task.resumes = list(value)
+        elif channel == INTERRUPT:
+            task.interrupts = list(value)
+        elif channel == ERROR:
+            task.error = value
+    if writes:
+        task.outcome = "done"
+        task.writes = [w for w in writes if w[0] != NO_WRITES]
+    elif task.error is not None:
+        task.outcome = "error"
+    elif task.interrupts:
+        task.outcome = "interrupt"

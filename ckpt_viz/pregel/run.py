@@ -89,6 +89,7 @@ class Run:
         "deferred",
         "deferring",
         "driver",
+        "filed",
         "going_on",
         "guarded",
         "heard",
@@ -173,6 +174,7 @@ class Run:
         self.trace: Trace | None = None
         self.driver: Any = None
         self.children: list[Task] = []
+        self.filed: Any = None
         self._listen(program)
         self.partial = bool(getattr(saver, "partial_values", False))
         self.deferring = settings.durability == "exit"

