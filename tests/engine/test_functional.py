@@ -284,3 +284,19 @@ def test_sync_code_cannot_call_async_tasks() -> None:
     with pytest.raises(RuntimeError, match="async tasks cannot be called"):
         flow.invoke(1)
     assert asyncio.run(flow.ainvoke(1)) == 1
+
+
+def test_what_an_entrypoint_tells_of_itself() -> None:
+    @entrypoint()
+    def flow(x: int) -> entrypoint.final[str, int]:
+        return entrypoint.final(value=str(x), save=x)
+
+    assert (flow.InputType, flow.OutputType) == (int, str)
+    assert flow.get_input_jsonschema() == {"title": "LangGraphInput", "type": "integer"}
+    assert flow.get_output_jsonschema() == {"title": "LangGraphOutput", "type": "string"}
+    drawn = flow.get_graph()
+    assert sorted(drawn.nodes) == ["__end__", "__start__", "flow"]
+    assert [(e.source, e.target) for e in drawn.edges] == [
+        ("__start__", "flow"),
+        ("flow", "__end__"),
+    ]

@@ -97,3 +97,23 @@ def test_attributes_can_be_copied() -> None:
     assert saved.invoke(1, C) == 3
     assert saved.get_state(C).values == {"input": 1, "mid": 2, "output": 3}
     assert graph.checkpointer is None
+
+
+def test_a_graph_by_hand_is_drawn_and_described() -> None:
+    graph = chain(name="Mine")
+    edges = {(e.source, e.target) for e in graph.get_graph().edges}
+    assert edges == {("__start__", "one"), ("one", "two"), ("two", "__end__")}
+    assert "one --> two" in graph.get_graph().draw_mermaid()
+    assert graph.get_input_jsonschema() == {"title": "MineInput", "type": "integer"}
+
+
+def test_several_channels_are_described_by_name() -> None:
+    graph = Pregel(
+        nodes={"a": NodeBuilder().subscribe_to("x", "y").do(lambda d: 1).write_to("z")},
+        channels={"x": LastValue(int), "y": LastValue(str), "z": LastValue(int)},
+        input_channels=["x", "y"],
+        output_channels=["z", "x"],
+    )
+    assert list(graph.get_input_jsonschema()["properties"]) == ["x", "y"]
+    assert list(graph.get_output_jsonschema()["properties"]) == ["z", "x"]
+    assert graph.InputType is None
