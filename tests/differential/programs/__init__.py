@@ -16,12 +16,14 @@ from . import (
     nested_surroundings,
     policies,
     raw,
+    raw_history,
     reading,
     rewind,
     settings,
     streams,
     subgraphs,
     surroundings,
+    tasks,
     values,
 )
 
@@ -42,11 +44,13 @@ __all__ = [
     "nested_surroundings",
     "policies",
     "raw",
+    "raw_history",
     "reading",
     "rewind",
     "settings",
     "streams",
     "subgraphs",
     "surroundings",
+    "tasks",
     "values",
 ]

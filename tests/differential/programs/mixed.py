@@ -6,6 +6,7 @@ from typing import Any
 
 from ..basics import C, State, adds, nested, says
 from ..harness import Engine, Recorder
+from .functional import doubling, flow
 
 
 def inner_graph(e: Engine, asks: bool = False, **options: Any) -> Any:
@@ -16,18 +17,6 @@ def inner_graph(e: Engine, asks: bool = False, **options: Any) -> Any:
 
     options.setdefault("saver", None)
     return e.build(State, {"a": says("a"), "b": b}, [(e.START, "a"), ("a", "b")], **options)
-
-
-def doubling(e: Engine) -> Any:
-    @e.task
-    def double(x: Any) -> Any:
-        return x * 2
-
-    return double
-
-
-def flow(e: Engine, **options: Any) -> Any:
-    return e.entrypoint(checkpointer=e.MemorySaver(), **options)
 
 
 @nested

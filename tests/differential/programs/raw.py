@@ -259,106 +259,6 @@ def raw_barrier(e: Engine, rec: Recorder) -> None:
 
 
 @program
-def raw_breaks(e: Engine, rec: Recorder) -> None:
-    for options in (
-        {"interrupt_before_nodes": ["two"]},
-        {"interrupt_after_nodes": ["one"]},
-        {"interrupt_after_nodes": "*"},
-        {"interrupt_before_nodes": "*"},
-    ):
-        g = two(e, **options)
-        for value in (2, None, None, 20, None):
-            rec.run(g, value, C)
-        rec.look(g, C)
-    g = two(e)
-    rec.run(g, 2, C, interrupt_after=["one"])
-    rec.update(g, C, 100)
-    rec.run(g, None, C)
-    rec.look(g, C)
-
-
-@program
-def raw_question(e: Engine, rec: Recorder) -> None:
-    def ask(x: int) -> Any:
-        return x + e.interrupt("how many?")
-
-    nodes = {
-        "ask": e.NodeBuilder().subscribe_only("input").do(ask).write_to("mid"),
-        "two": e.NodeBuilder().subscribe_only("mid").do(inc).write_to("output"),
-    }
-    g = app(e, nodes, ints(e, "mid"))
-    rec.run(g, 1, C)
-    rec.look(g, C)
-    rec.run(g, e.Command(resume=10), C)
-    rec.look(g, C)
-
-
-@program
-def raw_failure(e: Engine, rec: Recorder) -> None:
-    broken = [True]
-
-    def fail(x: int) -> Any:
-        if broken[0]:
-            raise ValueError("boom")
-        return x
-
-    nodes = {
-        "a": e.NodeBuilder().subscribe_only("input").do(inc).write_to("mid"),
-        "b": e.NodeBuilder().subscribe_only("mid").do(fail).write_to("output"),
-    }
-    g = app(e, nodes, ints(e, "mid"))
-    rec.run(g, 1, C)
-    rec.look(g, C)
-    broken[0] = False
-    rec.run(g, None, C)
-    rec.look(g, C)
-
-
-@program
-def raw_edits(e: Engine, rec: Recorder) -> None:
-    g = two(e)
-    rec.update(g, C, 5, as_node="one")
-    rec.look(g, C)
-    rec.run(g, None, C)
-    rec.update(g, C, 50, as_node="two")
-    rec.update(g, C, 9, as_node="nope")
-    rec.look(g, C)
-    first = list(g.get_state_history(C))[-1].config
-    rec.run(g, None, first)
-    rec.update(g, first, 7, as_node="one")
-    rec.run(g, None, C)
-    rec.look(g, C)
-
-
-@program
-def raw_edits_by_number(e: Engine, rec: Recorder) -> None:
-    g = two(e)
-    rec.run(g, 1, C)
-    update = e.StateUpdate
-    rec.call("bulk", g.bulk_update_state, C, [[update(5, "one")], [update(6, "two")]])
-    rec.call("pair", g.bulk_update_state, C, [[update(5, "one"), update(6, "two")]])
-    rec.call("input", g.bulk_update_state, C, [[update(5, "__input__")]])
-    rec.run(g, None, C)
-    rec.call("end", g.update_state, C, None, "__end__")
-    rec.call("copy", g.update_state, C, None, "__copy__")
-    rec.look(g, C)
-
-
-@program
-def raw_inferred_edit(e: Engine, rec: Recorder) -> None:
-    g = app(e, {"one": one(e)}, ints(e))
-    rec.update(g, C, 3)
-    rec.run(g, 1, C)
-    rec.update(g, C, 4)
-    rec.look(g, C)
-    g = two(e)
-    rec.update(g, C, 3)
-    rec.run(g, 1, C)
-    rec.update(g, C, 4)
-    rec.look(g, C)
-
-
-@program
 def raw_wrong_graphs(e: Engine, rec: Recorder) -> None:
     def make(title: str, **options: Any) -> None:
         options.setdefault("nodes", {"one": one(e)})
@@ -442,16 +342,6 @@ def raw_attributes(e: Engine, rec: Recorder) -> None:
 
 
 @program
-def raw_snapshot_channels(e: Engine, rec: Recorder) -> None:
-    g = two(e, stream_channels=["inbox"])
-    rec.run(g, 1, C)
-    rec.look(g, C)
-    g = two(e, stream_channels="output")
-    rec.run(g, 1, C)
-    rec.look(g, C)
-
-
-@program
 def raw_untracked(e: Engine, rec: Recorder) -> None:
     nodes = {
         "a": e.NodeBuilder().subscribe_only("input").do(inc).write_to("secret", "mid"),
@@ -475,13 +365,4 @@ def raw_sends(e: Engine, rec: Recorder) -> None:
     channels = {"input": e.LastValue(int), "other": e.LastValue(int), "output": e.Topic(int, True)}
     g = app(e, nodes, channels)
     rec.run(g, 3, C)
-    rec.look(g, C)
-
-
-@program
-def raw_durability(e: Engine, rec: Recorder) -> None:
-    g = two(e)
-    rec.run(g, 1, C, durability="exit")
-    rec.look(g, C)
-    rec.run(g, 2, C, durability="exit", interrupt_before=["two"])
     rec.look(g, C)
