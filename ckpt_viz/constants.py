@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import Any, Final
+
+from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
 
 START: Final = "__start__"
 END: Final = "__end__"
@@ -50,5 +53,10 @@ CONTROL: Final = frozenset(
 def __getattr__(name: str) -> Any:
     """`Send` and `Interrupt`, which older programs import from here."""
     if name in ("Send", "Interrupt"):
+        text = (
+            f"Importing {name} from langgraph.constants is deprecated. Please use "
+            f"'from langgraph.types import {name}' instead."
+        )
+        warnings.warn(LangGraphDeprecatedSinceV10(text), stacklevel=2)
         return getattr(import_module("ckpt_viz.types"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

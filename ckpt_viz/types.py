@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from ckpt_viz.ids import interrupt_id
@@ -125,6 +126,7 @@ class Interrupt:
     value: Any
     id: str = "placeholder-id"
     response_schema: Any = None
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)  # for annotations alone
 
     @classmethod
     def from_ns(cls, value: Any, ns: str, *, response_schema: Any = None) -> Interrupt:

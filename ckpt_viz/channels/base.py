@@ -6,6 +6,7 @@ Channels are frozen while a superstep runs; only `apply_writes` updates them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from types import GenericAlias
 from typing import Any, ClassVar, Generic, Self
 
 from typing_extensions import TypeVar
@@ -128,6 +129,7 @@ class Cell(BaseChannel[Any, Any, Any]):
 
     __slots__ = ("value",)
     volatile: ClassVar[bool] = False
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)  # for annotations alone
 
     def __init__(self, typ: Any = Any, key: str = "") -> None:
         super().__init__(typ, key)

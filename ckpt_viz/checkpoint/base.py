@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from random import getrandbits
+from types import GenericAlias
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ckpt_viz.checkpoint.making import (
@@ -115,6 +116,7 @@ class BaseCheckpointSaver:
         serde: turns values into typed bytes; the default keeps exact types and loads safely.
     """
 
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)  # for annotations alone
     partial_values: ClassVar[bool] = False
     """Whether `put` needs only the values of ``new_versions``, and copies the maps it is given."""
     never_blocks: ClassVar[bool] = False

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from types import GenericAlias
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from ckpt_viz.channels import EphemeralValue, LastValue
 from ckpt_viz.checkpoint.serde import register
@@ -28,6 +29,8 @@ class entrypoint:  # noqa: N801 - a decorator
     saved), ``config``, ``runtime``, ``store`` and ``writer``. The decorated name is a graph, with
     ``invoke``, ``stream``, ``get_state`` and their like.
     """
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)  # for annotations alone
 
     def __init__(  # noqa: PLR0917 - LangGraph's order
         self,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from types import GenericAlias
+from typing import Any, ClassVar, Self
 
 from ckpt_viz.channels import BaseChannel, LastValue
 from ckpt_viz.checkpoint.serde import register
@@ -40,6 +41,8 @@ class StateGraph:
     ``state_schema`` is a TypedDict, dataclass or Pydantic model; each key is a channel, and
     ``Annotated[type, reducer]`` says how updates are folded.
     """
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)  # for annotations alone
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict, get_args, get_type_hints
 from ckpt_viz.constants import END
 from ckpt_viz.errors import GraphBubbleUp
 from ckpt_viz.prebuilt.commands import checked, merged
-from ckpt_viz.prebuilt.injection import ToolRuntime, injected, wanted
+from ckpt_viz.prebuilt.injection import InjectedState, InjectedStore, ToolRuntime, injected, wanted
 from ckpt_viz.prebuilt.messages import answer, content_of, is_model_message, part
 from ckpt_viz.prebuilt.tools import (
     TOOL_INVOCATION_ERROR_TEMPLATE,
@@ -21,6 +21,7 @@ from ckpt_viz.prebuilt.tools import (
     is_answer,
     tool_of,
 )
+from ckpt_viz.pregel.runnable import Composable, join_runnables
 from ckpt_viz.pregel.workers import Workers
 from ckpt_viz.runtime import DEFAULT_RUNTIME, Runtime
 from ckpt_viz.types import scope
@@ -29,10 +30,13 @@ __all__ = [
     "INVALID_TOOL_NAME_ERROR_TEMPLATE",
     "TOOL_CALL_ERROR_TEMPLATE",
     "TOOL_INVOCATION_ERROR_TEMPLATE",
+    "InjectedState",
+    "InjectedStore",
     "ToolCallRequest",
     "ToolCallWithContext",
     "ToolInvocationError",
     "ToolNode",
+    "ToolRuntime",
     "msg_content_output",
     "tools_condition",
 ]
@@ -73,7 +77,7 @@ def _only_invocation(error: Exception) -> str:
     raise error
 
 
-class ToolNode:
+class ToolNode(Composable):
     """A node that runs the tool calls of the last message.
 
     ``tools`` are LangChain tools or plain functions with a docstring. ``handle_tool_errors``: by
@@ -102,15 +106,12 @@ class ToolNode:
         found = [tool_of(tool) for tool in tools]
         self._tools = {tool.name: tool for tool in found}
         self._wants = {tool.name: wanted(tool) for tool in found}
+        join_runnables()
 
     @property
     def tools_by_name(self) -> dict[str, Any]:
         """The tools, by the names that models call them by."""
         return self._tools
-
-    def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
-        """The name that the node gets when none is given."""
-        return name or self.name
 
     def invoke(self, input: Any, config: Any = None, **options: Any) -> Any:
         """Run the calls on threads, side by side; the answers in the order of the calls."""

@@ -7,26 +7,31 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from types import MethodType
-from typing import Any
+from types import GenericAlias, MethodType
+from typing import Any, ClassVar
 
 _BORROWED = frozenset(
     {
+        "abatch",
         "abatch_as_completed",
         "as_tool",
         "assign",
+        "astream",
         "astream_events",
         "astream_log",
         "atransform",
+        "batch",
         "batch_as_completed",
         "bind",
         "get_prompts",
         "map",
         "pick",
         "pipe",
+        "stream",
         "stream_events",
         "transform",
         "with_alisteners",
+        "with_config",
         "with_fallbacks",
         "with_listeners",
         "with_retry",
@@ -40,6 +45,7 @@ class Composable:
     """What a graph shares with runnables: a name, ``|``, and their methods on demand."""
 
     name: str
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)  # for annotations alone
 
     def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
         """Its name; with a suffix in the name's own style.

@@ -1,5 +1,7 @@
 """Names that older programs import from here; `ckpt_viz.types` is their home."""
 
+import warnings
+
 from ckpt_viz.policies import default_retry_on
 from ckpt_viz.types import (
     All,
@@ -11,6 +13,7 @@ from ckpt_viz.types import (
     StreamMode,
     StreamWriter,
 )
+from ckpt_viz.warnings import LangGraphDeprecatedSinceV10
 
 __all__ = [
     "All",
@@ -23,3 +26,9 @@ __all__ = [
     "StreamWriter",
     "default_retry_on",
 ]
+
+_TEXT = (
+    "Importing from langgraph.pregel.types is deprecated. "
+    "Please use 'from langgraph.types import ...' instead."
+)
+warnings.warn(LangGraphDeprecatedSinceV10(_TEXT), stacklevel=2)
