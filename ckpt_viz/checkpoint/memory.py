@@ -38,6 +38,8 @@ from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.errors import SerializationError
 
 Row: TypeAlias = tuple[Typed, Typed, str | None]
+_OWN_METADATA = 3
+"""Entries of metadata that hold nothing of the user's: source, step and parents."""
 
 
 class InMemorySaver(Upkeep):
@@ -119,22 +121,25 @@ class InMemorySaver(Upkeep):
             if last != parent:  # seldom: what was put last is no longer what is newest
                 check_head(config, self._newest(thread, ns, rows))
         id_ = checkpoint["id"]
-        packed = self._packed.using(self.serde)
+        packed = self._packed
         codec = packed.codec
+        if codec is None or codec.serde is not self.serde:
+            codec = packed.use(self.serde)
         new = pack_values(codec.dumps, checkpoint["channel_values"], new_versions)
-        meta = codec.dumps(metadata)
-        line = packed.line(thread, ns, parent, id_)
-        body = packed.body(line, checkpoint, new_versions)
+        meta = (codec.plain if len(metadata) == _OWN_METADATA else codec.dumps)(metadata)
+        place = (thread, ns, parent)
+        body = packed.body(place, checkpoint, new_versions)
         if codec.sealed:
             body = codec.seal(body, thread, ns, id_)
             meta = codec.seal(meta, thread, ns, id_, "metadata")
         blobs = self.blobs
-        for channel, version, value in new:
-            small = len(value[1]) <= FLOOR
-            typed = value if small else packed.smaller(line, channel, version, value)
+        for channel, version, typed in new:
+            stored = typed
+            if len(typed[1]) > FLOOR:
+                stored = packed.smaller(place, id_, (channel, version), typed)
             if codec.sealed:
-                typed = codec.seal(typed, thread, ns, channel, version)
-            blobs.setdefault((thread, ns, channel, version), typed)
+                stored = codec.seal(stored, thread, ns, channel, version)
+            blobs.setdefault((thread, ns, channel, version), stored)
         self.storage[thread][ns][id_] = (body, meta, parent)
         return config_of(thread, ns, id_)
 
@@ -147,13 +152,15 @@ class InMemorySaver(Upkeep):
             SerializationError: a value cannot be saved; nothing was kept.
         """
         thread, ns, id_ = address(config)
-        packed = self._packed.using(self.serde)
+        packed = self._packed
         codec = packed.codec
-        rows = []
+        if codec is None or codec.serde is not self.serde:
+            codec = packed.use(self.serde)
+        dumps, rows = codec.dumps, []
         for position, (channel, value) in enumerate(writes):
             index = WRITES_IDX_MAP.get(channel, position)
             try:
-                typed = codec.dumps(value)
+                typed = dumps(value)
             except SerializationError as error:
                 raise named(error, channel) from error
             if len(typed[1]) > FLOOR:

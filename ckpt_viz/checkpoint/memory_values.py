@@ -7,7 +7,7 @@ pointer to the same bytes elsewhere in the thread, saves half. See `delta` for t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from ckpt_viz.checkpoint import delta
 from ckpt_viz.checkpoint.base import Checkpoint, without_values
@@ -19,13 +19,8 @@ _WORTH = 128
 """Bytes from which a tail is looked for among the writes that it came from."""
 
 
-class Line(NamedTuple):
-    """The place of a put: a thread's namespace, what is remembered of it, and the parent."""
-
-    spot: Spot
-    thread: str
-    ns: str
-    parent: str | None
+Place: TypeAlias = tuple[str, str, str | None]
+"""Where a checkpoint is put: thread, namespace, and its parent."""
 
 
 class Values:
@@ -41,30 +36,33 @@ class Values:
     def using(self, serde: SerializerProtocol) -> Values:
         """These values, read and written by a serializer: that of a saver may be replaced."""
         if self.codec is None or self.codec.serde is not serde:
-            self.codec = Packing(serde)
-            self.kept.drop()
+            self.use(serde)
         return self
+
+    def use(self, serde: SerializerProtocol) -> Packing:
+        """Read and write by another serializer from now on."""
+        codec = self.codec = Packing(serde)
+        self.kept.drop()
+        return codec
 
     # -- writing -------------------------------------------------------------------------------
 
-    def line(self, thread: str, ns: str, parent: str | None, id_: str) -> Line:
-        """Where a checkpoint is put."""
-        spot = self.kept.spot(thread, ns)
-        spot.move(parent, id_)
-        return Line(spot, thread, ns, parent)
-
-    def body(self, line: Line, checkpoint: Checkpoint, new: Mapping[str, Any]) -> Typed:
+    def body(self, place: Place, checkpoint: Checkpoint, new: Mapping[str, Any]) -> Typed:
         """A checkpoint without its values; of long version maps only what changed."""
-        codec, spot = self.codec, line.spot
+        codec = self.codec
         versions, seen = checkpoint["channel_versions"], checkpoint["versions_seen"]
         if (len(versions) <= FEW and len(seen) <= FEW) or not codec.deltas:
-            spot.maps = None
-            return codec.dumps(without_values(checkpoint))  # type: ignore[no-any-return]
+            return codec.plain(without_values(checkpoint))  # type: ignore[no-any-return]
+        thread, ns, parent = place
+        spot = self.kept.spot(thread, ns)
         maps = spot.maps
+        if maps is None or maps.last != parent:
+            maps = self._maps_of(place)
         if maps is not None and (change := maps.change(checkpoint, new)) is not None:
+            spot.maps = maps
             rest = without_values(checkpoint)
             del rest["channel_versions"], rest["versions_seen"]
-            told = codec.dumps([delta.BODY, line.parent, rest, *change])[1]
+            told = codec.dumps([delta.BODY, parent, rest, *change])[1]
             maps.cost += len(told)
             if maps.cost <= maps.full and 2 * len(told) <= maps.full:
                 return "delta", told
@@ -72,32 +70,68 @@ class Values:
         spot.maps = Maps(checkpoint, len(whole[1])) if len(whole[1]) > FLOOR else None
         return whole
 
-    def smaller(self, line: Line, channel: str, version: Any, typed: Typed) -> Typed:
-        """A big value as it is stored: as a change, as a pointer, or whole."""
-        spot, thread, ns, parent = line
+    def _maps_of(self, place: Place) -> Maps | None:
+        """The parent's maps, read from what is stored."""
+        thread, ns, parent = place
+        row = self._storage.get(thread, {}).get(ns, {}).get(parent)
+        if row is None or parent is None:
+            return None
+        rows, (tag, data), cost = self._storage[thread][ns], row[0], 0
+        while tag == "delta":
+            cost += len(data)
+            tag, data = rows[self.codec.loads(("msgpack", data))[1]][0]
+        if tag != "msgpack" or len(data) <= FLOOR:
+            return None
+        return Maps(self.checkpoint(thread, ns, parent, row), len(data), cost)
+
+    def smaller(self, place: Place, id_: str, blob: tuple[str, Any], typed: Typed) -> Typed:
+        """A big value as it is stored: as a change, as a pointer, or whole.
+
+        Args:
+            place: where the checkpoint is put.
+            id_: its id.
+            blob: channel and version.
+            typed: the packed value.
+        """
+        thread, ns, parent = place
+        channel, version = blob
         stored = self._blobs.get((thread, ns, channel, version))
         if stored is not None or not self.codec.deltas:
             return typed
+        spot = self.kept.spot(thread, ns)
+        if spot.id not in (parent, id_):
+            self._go_on(spot, place)
+        spot.id = id_
         stored, cost = typed, len(typed[1])
-        base = spot.grown.get(channel) or self._of_parent(line, channel)
+        base = spot.grown.get(channel) or self._of_parent(place, channel)
         if base is not None and (thread, ns, channel, base.version) in self._blobs:
             change, cost = base.grow(typed)
             if change is not None:
                 kind, n, tail, sets = change
-                told = (kind, n, self._tail(line, tail), sets)
+                told = (kind, n, self._tail(place, tail), sets)
                 stored = "delta", delta.record(base.version, told)
         if stored is typed:
             stored = self.piece(thread, ns, typed, parent)
         self.kept.note(spot, channel, Grown(version, typed, cost))
         return stored
 
-    def _of_parent(self, line: Line, channel: str) -> Grown | None:
-        """The parent's version of a channel, read from what is stored."""
-        _, thread, ns, parent = line
+    def _versions(self, place: Place) -> dict[str, Any]:
+        thread, ns, parent = place
         row = self._storage.get(thread, {}).get(ns, {}).get(parent)
         if row is None or parent is None:
-            return None
-        version = self.checkpoint(thread, ns, parent, row)["channel_versions"].get(channel)
+            return {}
+        found: dict[str, Any] = self.checkpoint(thread, ns, parent, row)["channel_versions"]
+        return found
+
+    def _go_on(self, spot: Spot, place: Place) -> None:
+        """Forget what is not the parent's: small puts came between, or this is another line."""
+        versions = self._versions(place)
+        spot.grown = {c: g for c, g in spot.grown.items() if versions.get(c) == g.version}
+
+    def _of_parent(self, place: Place, channel: str) -> Grown | None:
+        """The parent's version of a channel, read from what is stored."""
+        thread, ns, _ = place
+        version = self._versions(place).get(channel)
         if version is None or (thread, ns, channel, version) not in self._blobs:
             return None
         typed, cost = self._whole(thread, ns, (channel, version))
@@ -118,15 +152,14 @@ class Values:
                     return "delta", delta.part((parent, task, index), 0, len(typed[1]))
         return typed
 
-    def _tail(self, line: Line, tail: bytes) -> Any:
+    def _tail(self, place: Place, tail: bytes) -> Any:
         """New items as bytes, or as a pointer to the write that they came from."""
-        if len(tail) < _WORTH or line.parent is None:
+        if len(tail) < _WORTH or place[2] is None:
             return tail
-        writes = self._writes.get((line.thread, line.ns, line.parent), {})
-        for (task, index), (_, _, (tag, data), _) in writes.items():
+        for (task, index), (_, _, (tag, data), _) in self._writes.get(place, {}).items():
             if tag == "msgpack" and data.endswith(tail):
-                place = (line.parent, task, index)
-                return delta.tail_part(place, len(data) - len(tail), len(tail))
+                at = len(data) - len(tail)
+                return delta.tail_part((place[2], task, index), at, len(tail))
         return tail
 
     # -- reading -------------------------------------------------------------------------------

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ormsgpack import packb
+
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
+from ckpt_viz.checkpoint.serde.encode import OPTIONS
 from ckpt_viz.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 
@@ -30,6 +33,15 @@ class Packing:
         self.dumps = inner.dumps_typed
         self.loads = inner.loads_typed
         self.deltas = isinstance(inner, JsonPlusSerializer)
+
+    def plain(self, obj: Any) -> Typed:
+        """As ``dumps``, quicker, for what is made of text and numbers."""
+        if self.deltas:
+            try:
+                return "msgpack", packb(obj, None, OPTIONS)
+            except TypeError:
+                pass
+        return self.dumps(obj)
 
     def seal(self, typed: Typed, *place: Any) -> Typed:
         """Packed bytes as they are stored at a place: thread, namespace, and what tells the row."""

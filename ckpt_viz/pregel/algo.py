@@ -69,10 +69,11 @@ def _group(live: Live, tasks: Sequence[Writer]) -> dict[str, list[Any]]:
 
 def _mark_seen(live: Live, tasks: Sequence[Writer], version: Any) -> bool:
     """Note what each task saw, and empty the barriers that started it."""
-    seen, versions, nodes = live.seen, live.versions, live.program.nodes
+    seen, versions, nodes, saw = live.seen, live.versions, live.program.nodes, live.saw
     bump = False
     barriers: list[str] = []
     for task in tasks:
+        saw[task.name] = True
         mine = seen.get(task.name)
         if mine is None:
             mine = seen[task.name] = {}

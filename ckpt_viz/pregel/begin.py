@@ -83,6 +83,7 @@ def begin_steps(run: Run, value: Any) -> Script:
     if entry.resuming:
         _tell_what_is_gone(run)
         live.seen[INTERRUPT] = dict(live.versions)
+        live.saw[INTERRUPT] = True
         if entry.forking:
             yield from _fork(run, found.newest)
         if run.program.momentary:

@@ -1,7 +1,8 @@
 """The live state of a run or of one checkpoint being read: channels, versions, what nodes saw.
 
-One dictionary each, changed in place; ``changed`` notes what the next save has to store. Savers
-serialize what they are given at once, so nothing stored aliases these maps.
+One dictionary each, changed in place; ``changed`` notes what the next save has to store, ``saw``
+whose entries of ``seen`` are new, both counted from the checkpoint ``since`` on. Savers serialize
+what they are given at once, so nothing stored aliases these maps.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class Live:
         "max_version",
         "ns",
         "program",
+        "saw",
         "seen",
+        "since",
         "stop",
         "updated",
         "versions",
@@ -59,12 +62,14 @@ class Live:
         )
         self.max_version: Any = max(self.versions.values()) if self.versions else None
         self.changed: dict[str, bool] = {}
+        self.saw: dict[str, bool] = {}
         self.updated: set[str] | None = (
             set(checkpoint["updated_channels"])
             if checkpoint and checkpoint.get("updated_channels") is not None
             else None
         )
         self.id: str | None = checkpoint["id"] if checkpoint else None
+        self.since = self.id
         specs = program.channels
         self.volatile = {c for c in saved if c in specs and specs[c].volatile}
 
@@ -108,6 +113,8 @@ class Live:
         twin.seen = {k: dict(v) for k, v in self.seen.items()}
         twin.max_version = self.max_version
         twin.changed = dict(self.changed)
+        twin.saw = dict(self.saw)
+        twin.since = self.since
         twin.updated = None if self.updated is None else set(self.updated)
         twin.id, twin.ns = self.id, self.ns
         twin.volatile = set(self.volatile)

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 from ckpt_viz.checkpoint.base import Extending
+from ckpt_viz.checkpoint.kept import FEW, Changes
 from ckpt_viz.constants import (
     ERROR,
     ERROR_SOURCE,
@@ -345,6 +346,7 @@ class Run:
         self.step = step + 1
         if not self.identified:
             live.changed.clear()
+            live.saw.clear()
             return None
         previous, here = live.id, self.here
         live.id, time = stamp(step, previous)
@@ -363,8 +365,11 @@ class Run:
         live = self.live
         versions = live.versions
         new = {name: versions[name] for name in live.changed}
-        live.changed = {}
         partial = self.partial
+        if partial and (len(versions) > FEW or len(live.seen) > FEW):
+            if parent["configurable"].get("checkpoint_id") == live.since:
+                new = Changes(new, live.saw)
+        live.changed, live.saw, live.since = {}, {}, live.id
         checkpoint = {
             "v": 4,
             "ts": time,
