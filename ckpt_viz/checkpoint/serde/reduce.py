@@ -158,6 +158,7 @@ _EXACT: dict[type, Reducer] = {
     Reference: _reference,
 }
 _BY_NAME: dict[tuple[str, str], Reducer] = {
+    (WIRE_MODULE, "Send"): lambda o: (ARGS, [WIRE_MODULE, "Send", [o.node, o.arg]]),
     ("decimal", "Decimal"): _text_of("decimal"),
     ("fractions", "Fraction"): lambda o: (
         ARGS,
