@@ -214,6 +214,4 @@ def _parent(item: CheckpointTuple) -> str | None:
 
 def _space(item: CheckpointTuple) -> dict[str, Any]:
     own = item.config["configurable"]
-    return {
-        "configurable": {"thread_id": own["thread_id"], "checkpoint_ns": own["checkpoint_ns"]}
-    }
+    return {"configurable": {"thread_id": own["thread_id"], "checkpoint_ns": own["checkpoint_ns"]}}

@@ -366,9 +366,9 @@ class Run:
         versions = live.versions
         new = {name: versions[name] for name in live.changed}
         partial = self.partial
-        if partial and (len(versions) > FEW or len(live.seen) > FEW):
-            if parent["configurable"].get("checkpoint_id") == live.since:
-                new = Changes(new, live.saw)
+        long = partial and (len(versions) > FEW or len(live.seen) > FEW)
+        if long and parent["configurable"].get("checkpoint_id") == live.since:
+            new = Changes(new, live.saw)
         live.changed, live.saw, live.since = {}, {}, live.id
         checkpoint = {
             "v": 4,
