@@ -122,58 +122,86 @@ class PostgresDoor:
                 yield conn
 
     def _transact(self, conn: Any, script: Script[T], mode: str) -> T:
-        first, autocommit = _first(conn, mode), conn.autocommit
-        if mode == BARE and not autocommit:
-            conn.set_autocommit(True)
+        plain, autocommit = _is_plain(conn, mode), conn.autocommit
+        script = _framed(script, conn, mode)
         piped = conn.pipeline() if self._pipeline and mode not in _ALONE else nullcontext()
-        with piped as pipe, conn.transaction() if mode != BARE else nullcontext():
-            rows: list[Rows] | None = None
-            try:
+        nested = nullcontext() if plain or mode == BARE else conn.transaction()
+        try:
+            if mode == BARE and not autocommit:
+                conn.set_autocommit(True)
+            with piped as pipe, nested:
+                rows: list[Rows] | None = None
                 while True:
-                    batch = script.send(rows)
-                    cursors = [(_cursor(conn), *ask) for ask in (*first, *batch.statements)]
+                    try:
+                        batch = script.send(rows)
+                    except StopIteration as done:
+                        return done.value  # type: ignore[no-any-return]
+                    cursors = [(_cursor(conn), *ask) for ask in batch.statements]
                     for cursor, sql, values in cursors:
                         cursor.execute(sql, values or None)
                     if pipe is not None and batch.answered:
                         pipe.sync()
-                    answers = cursors[len(first) :]
-                    rows = [c.fetchall() if c.description else [] for c, *_ in answers]
-                    first = ()
-            except StopIteration as done:
-                return done.value  # type: ignore[no-any-return]
-            finally:
-                if mode == BARE and not autocommit:
-                    conn.set_autocommit(False)
+                    rows = [c.fetchall() if c.description else [] for c, *_ in cursors]
+        finally:
+            if plain:  # after a COMMIT there is nothing left to roll back
+                conn.rollback()
+            if mode == BARE and not autocommit:
+                conn.set_autocommit(False)
 
     async def _atransact(self, conn: Any, script: Script[T], mode: str) -> T:
-        first, autocommit = _first(conn, mode), conn.autocommit
-        if mode == BARE and not autocommit:
-            await conn.set_autocommit(True)
+        plain, autocommit = _is_plain(conn, mode), conn.autocommit
+        script = _framed(script, conn, mode)
         piped = conn.pipeline() if self._pipeline and mode not in _ALONE else nullcontext()
-        async with piped as pipe, conn.transaction() if mode != BARE else nullcontext():
-            rows: list[Rows] | None = None
-            try:
+        nested = nullcontext() if plain or mode == BARE else conn.transaction()
+        try:
+            if mode == BARE and not autocommit:
+                await conn.set_autocommit(True)
+            async with piped as pipe, nested:
+                rows: list[Rows] | None = None
                 while True:
-                    batch = script.send(rows)
-                    cursors = [(_cursor(conn), *ask) for ask in (*first, *batch.statements)]
+                    try:
+                        batch = script.send(rows)
+                    except StopIteration as done:
+                        return done.value  # type: ignore[no-any-return]
+                    cursors = [(_cursor(conn), *ask) for ask in batch.statements]
                     for cursor, sql, values in cursors:
                         await cursor.execute(sql, values or None)
                     if pipe is not None and batch.answered:
                         await pipe.sync()
-                    answers = cursors[len(first) :]
-                    rows = [await c.fetchall() if c.description else [] for c, *_ in answers]
-                    first = ()
-            except StopIteration as done:
-                return done.value  # type: ignore[no-any-return]
-            finally:
-                if mode == BARE and not autocommit:
-                    await conn.set_autocommit(False)
+                    rows = [await c.fetchall() if c.description else [] for c, *_ in cursors]
+        finally:
+            if plain:  # after a COMMIT there is nothing left to roll back
+                await conn.rollback()
+            if mode == BARE and not autocommit:
+                await conn.set_autocommit(False)
 
 
-def _first(conn: Any, mode: str) -> tuple[Statement, ...]:
-    """What comes before a script: one that reads sees one moment, unless a caller's goes on."""
-    outermost = conn.info.transaction_status == TransactionStatus.IDLE
-    return (_SNAPSHOT,) if mode == READ and outermost else ()
+def _is_plain(conn: Any, mode: str) -> bool:
+    """Whether the transaction is ours to begin and end, by statements that travel with others."""
+    idle = conn.info.transaction_status == TransactionStatus.IDLE
+    return bool(conn.autocommit and idle and mode != BARE)
+
+
+def _framed(script: Script[T], conn: Any, mode: str) -> Script[T]:
+    """A script whose first batch begins a transaction and which ends with a commit of it.
+
+    One that reads sees one moment, unless a transaction of the caller's goes on.
+    """
+    plain = _is_plain(conn, mode)
+    first: list[Statement] = [("BEGIN", ())] if plain else []
+    if mode == READ and conn.info.transaction_status == TransactionStatus.IDLE:
+        first.append(_SNAPSHOT)
+    rows: list[Rows] | None = None
+    begun = False
+    while True:
+        try:
+            batch = script.send(rows)
+        except StopIteration as done:
+            if plain and begun:
+                yield Batch(("COMMIT", ()), answered=False)
+            return done.value  # type: ignore[no-any-return]
+        rows = (yield Batch(*first, *batch.statements, answered=batch.answered))[len(first) :]
+        first, begun = [], True
 
 
 def _cursor(conn: Any) -> Any:
