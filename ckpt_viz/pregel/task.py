@@ -94,6 +94,9 @@ class Task:
         """The form of the path that savers keep and order by."""
         if self.path[0] == PULL:
             return self.node.path_text
+        if self.caller is None and len(self.path) == 3:  # a Send's: one of many
+            kind, index, called = self.path
+            return f"~{kind}, {index:010d}, {called:010d}"
         return path_text(self.path)
 
 

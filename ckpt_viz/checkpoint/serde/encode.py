@@ -67,10 +67,11 @@ def _holds_bytearray(obj: Any, depth: int) -> bool:
         return False
     if cls is bytearray or cls is memoryview:
         return True
-    if cls is list:
-        return any(type(v) not in _PLAIN and _holds_bytearray(v, depth + 1) for v in obj)
-    if cls is dict:
-        return any(type(v) not in _PLAIN and _holds_bytearray(v, depth + 1) for v in obj.values())
+    if cls is list or cls is dict:
+        for one in obj if cls is list else obj.values():
+            if type(one) not in _PLAIN and _holds_bytearray(one, depth + 1):
+                return True
+        return False
     reducer = reducer_for(cls)
     reduced = reducer(obj) if reducer is not None else None
     return type(reduced) is tuple and _holds_bytearray(reduced[1], depth + 1)
