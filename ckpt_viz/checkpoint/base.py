@@ -119,6 +119,8 @@ class BaseCheckpointSaver:
     __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)  # for annotations alone
     partial_values: ClassVar[bool] = False
     """Whether `put` needs only the values of ``new_versions``, and copies the maps it is given."""
+    joins_writes: ClassVar[bool] = False
+    """Whether there are ``put_step`` and ``aput_step``, which store a step's only task with it."""
     never_blocks: ClassVar[bool] = False
     """Whether the sync methods are quick enough to be called from an event loop as they are."""
     compares_heads: ClassVar[bool] = False

@@ -205,12 +205,13 @@ def short(name: Any) -> Any:
         return name
     if name[32:35] == ".0.":
         return _short_version(name)
-    if len(name) == _ID and name[8:9] == name[23:24] == "-":
+    if len(name) == _ID and name[8] == name[13] == name[18] == name[23] == "-":
+        digits = name.replace("-", "")
         try:
-            raw = bytes.fromhex(name.replace("-", ""))
+            raw = bytes.fromhex(digits)
         except ValueError:
             return name
-        return raw if long(raw) == name else name
+        return raw if raw.hex() == digits else name
     return name
 
 

@@ -61,7 +61,11 @@ class _Async:
         put_writes: Any = getattr(saver, "put_writes" if quick else "aput_writes", None)
         self.table: dict[type, Any] = {
             Load: lambda r: saver.aget_tuple(r.config),
-            Save: lambda r: put(r.config, r.checkpoint, r.metadata, r.versions),
+            Save: lambda r: (
+                put(r.config, r.checkpoint, r.metadata, r.versions)
+                if r.writes is None
+                else saver.aput_step(*r.arguments)
+            ),
             SaveWrites: lambda r: put_writes(r.config, r.writes, r.task_id, r.path),
             Start: self.start,
             CacheGet: lambda r: run.cache.aget(r.keys),

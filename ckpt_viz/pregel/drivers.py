@@ -84,7 +84,11 @@ class _Sync:
         run.post = lambda chunk: self.done.put(Chunk(chunk))
         self.table: dict[type, Any] = {
             Load: lambda r: saver.get_tuple(r.config),
-            Save: lambda r: saver.put(r.config, r.checkpoint, r.metadata, r.versions),
+            Save: lambda r: (
+                saver.put(r.config, r.checkpoint, r.metadata, r.versions)
+                if r.writes is None
+                else saver.put_step(*r.arguments)
+            ),
             SaveWrites: lambda r: saver.put_writes(r.config, r.writes, r.task_id, r.path),
             RunOne: lambda r: run_task(run, r.task, copy_context()),
             Start: self.start,

@@ -74,7 +74,10 @@ def _loop(run: Run, replaying: bool) -> Script:
             yield from _stop_waiting(run, tasks)
             return True
         run.going_on = False
-        updated = apply_writes(live, tasks, run.next_version)
+        if run.held is None:
+            updated = apply_writes(live, tasks, run.next_version)
+        else:
+            updated = yield from _applied(run, tasks)
         step = run.step
         if (request := run.save("loop")) is not None:
             yield request
@@ -89,6 +92,16 @@ def _loop(run: Run, replaying: bool) -> Script:
             yield from _show_break(run)
             return True
     return False
+
+
+def _applied(run: Run, tasks: Sequence[Task]) -> Script:
+    """Apply the writes that are to be stored with their step; alone if they cannot be applied."""
+    try:
+        return apply_writes(run.live, tasks, run.next_version)
+    except BaseException:
+        request, run.held = run.held, None
+        yield request
+        raise
 
 
 def _barred(run: Run) -> Exception:
@@ -229,7 +242,10 @@ def _by_itself(run: Run, tasks: list[Task]) -> Script:
         pass
     elif task.outcome == "done":
         if (request := run.ended(task)) is not None:
-            yield request
+            if run.joins and len(tasks) == 1 and not run.cache_keys:
+                run.held = request
+            else:
+                yield request
         if run.cache_keys:
             yield from put_result(run, task)
         run.alone = task

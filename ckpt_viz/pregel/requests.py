@@ -18,15 +18,24 @@ class Load:
 
 
 class Save:
-    """Store a checkpoint."""
+    """Store a checkpoint, and at once with it the writes of the only task that led to it."""
 
-    __slots__ = ("checkpoint", "config", "metadata", "versions")
+    __slots__ = ("checkpoint", "config", "metadata", "versions", "writes")
 
     def __init__(self, config: Any, checkpoint: Any, metadata: Any, versions: Any) -> None:
+        self.writes: SaveWrites | None = None
         self.config = config
         self.checkpoint = checkpoint
         self.metadata = metadata
         self.versions = versions
+
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What a saver's ``put_step`` takes."""
+        own = self.writes
+        told = () if own is None else (own.config, own.writes, own.task_id, own.path)
+        return told, self.config, self.checkpoint, self.metadata, self.versions
 
 
 class SaveWrites:

@@ -94,10 +94,12 @@ class Run:
         "going_on",
         "guarded",
         "heard",
+        "held",
         "here",
         "identified",
         "interrupts",
         "kept",
+        "joins",
         "keys",
         "lease",
         "leaving",
@@ -178,6 +180,8 @@ class Run:
         self.filed: Any = None
         self._listen(program)
         self.partial = bool(getattr(saver, "partial_values", False))
+        self.joins = bool(getattr(saver, "joins_writes", False))
+        self.held: SaveWrites | None = None
         self.deferring = settings.durability == "exit"
         self.time = ""
         self.alone: Task | None = None
@@ -383,7 +387,10 @@ class Run:
             parent = Extending(parent)
             # What only this process has is kept by the lease from then on.
             self.guarded = not self.saver.never_blocks
-        return Save(parent, checkpoint, self.metadata, new)
+        request = Save(parent, checkpoint, self.metadata, new)
+        if self.held is not None:
+            request.writes, self.held = self.held, None
+        return request
 
     def keep(self, writes: Sequence[Any], task_id: str, path: str) -> SaveWrites | None:
         """The request that stores pending writes under the current checkpoint, if it is due now."""

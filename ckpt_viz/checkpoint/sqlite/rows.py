@@ -81,7 +81,10 @@ def typed_of(cell: Cell) -> Typed:
 
 def pack_cells(cells: Mapping[str, Cell]) -> bytes:
     """The cells of one version, by channel."""
-    return packb(_safe_keys(cells), None, _KEYS)
+    try:
+        return packb(cells)
+    except TypeError:  # a name with half a surrogate pair
+        return packb(_safe_keys(cells), None, _KEYS)
 
 
 def read_cells(data: bytes) -> dict[str, Cell]:
@@ -95,7 +98,12 @@ def read_cells(data: bytes) -> dict[str, Cell]:
 
 def pack_writes(writes: Iterable[Write]) -> bytes:
     """The writes of one task."""
-    return packb([part for index, channel, cell in writes for part in (index, _key(channel), cell)])
+    flat = [part for write in writes for part in write]
+    try:
+        return packb(flat)
+    except TypeError:  # a name with half a surrogate pair
+        flat[1::3] = map(_key, flat[1::3])
+        return packb(flat)
 
 
 def read_writes(data: bytes) -> list[Write]:

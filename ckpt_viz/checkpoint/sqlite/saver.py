@@ -38,6 +38,7 @@ class SqliteSaver(Upkeep):
 
     partial_values = True
     compares_heads = True
+    joins_writes = True
 
     def __init__(self, conn: Any, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
@@ -165,6 +166,23 @@ class SqliteSaver(Upkeep):
         packed = self._writer.packed(self.serde, config, checkpoint, metadata, new_versions)
         await self._runner.arun(packed.save)
         return packed.config
+
+    def put_step(self, writes: Any, *put: Any) -> Config:
+        """`put_writes` and `put` in one transaction, for a step that had one task.
+
+        Args:
+            writes: the arguments of `put_writes`.
+            put: those of `put`.
+        """
+        work, made = self._writer.step(self.serde, writes, put)
+        self._runner.run(work)
+        return made()
+
+    async def aput_step(self, writes: Any, *put: Any) -> Config:
+        """As `put_step`; packed at once, written in the worker."""
+        work, made = self._writer.step(self.serde, writes, put)
+        await self._runner.arun(work)
+        return made()
 
     def put_writes(
         self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""

@@ -7,7 +7,8 @@ against a value that is there.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ckpt_viz.checkpoint import chains
@@ -44,7 +45,7 @@ from ckpt_viz.checkpoint.sqlite.rows import (
     read_cells,
     read_writes,
 )
-from ckpt_viz.errors import CheckpointNotFoundError, SerializationError
+from ckpt_viz.errors import CheckpointNotFoundError, SerializationError, ThreadBusyError
 
 _PUT = "INSERT OR REPLACE INTO ckpt_checkpoints VALUES(?,?,?,?,?,?,?,?,?)"
 _PUT_VALUES = "INSERT OR IGNORE INTO ckpt_values VALUES(?,?,?)"
@@ -84,6 +85,43 @@ class Writer:
         if found != self._seen:
             self._seen = found
             self._keys.clear()
+
+    def save(self, conn: sqlite3.Connection, *puts: _Saving) -> None:
+        """Write these in one transaction."""
+        schema.begin(conn)
+        try:
+            self.look(conn)
+            for put in puts:
+                put.write(conn)
+        except BaseException:
+            conn.rollback()
+            self.forget()
+            raise
+        conn.commit()
+        for put in puts:
+            put.note()
+
+    def step(
+        self, serde: SerializerProtocol, writes: Any, put: Any
+    ) -> tuple[Callable[[sqlite3.Connection], None], Callable[[], Config]]:
+        """A task's writes and the checkpoint that they led to: the work, and what it makes.
+
+        If the checkpoint cannot be stored, the writes are.
+        """
+        first = self.packed_writes(serde, *writes)
+        try:
+            second = self.packed(serde, *put)
+        except SerializationError as error:
+            return first.save, partial(_fail, error)
+
+        def work(conn: sqlite3.Connection) -> None:
+            try:
+                self.save(conn, first, second)
+            except ThreadBusyError:
+                first.save(conn)
+                raise
+
+        return work, lambda: second.config
 
     def key(self, conn: sqlite3.Connection, thread: str, ns: str) -> int:
         """The number of a thread and namespace, made at the first write."""
@@ -145,6 +183,10 @@ class Writer:
         return put
 
 
+def _fail(error: Exception) -> Any:
+    raise error
+
+
 class _Saving:
     """What both kinds of puts do in their transaction."""
 
@@ -171,18 +213,17 @@ class _Saving:
 
     def save(self, conn: sqlite3.Connection) -> None:
         """Write it, all or nothing."""
-        schema.begin(conn)
+        self._writer.save(conn, self)
+
+    def write(self, conn: sqlite3.Connection) -> None:
+        """Write it within a transaction."""
         self._notes: list[tuple[str, Grown]] = []
-        try:
-            self.conn = conn
-            self._writer.look(conn)
-            self.k = self._writer.key(conn, self.thread, self.ns)
-            self._save(conn)
-        except BaseException:
-            conn.rollback()
-            self._writer.forget()
-            raise
-        conn.commit()
+        self.conn = conn
+        self.k = self._writer.key(conn, self.thread, self.ns)
+        self._save(conn)
+
+    def note(self) -> None:
+        """It is committed: remember what was written."""
         for channel, grown in self._notes:
             if channel:
                 self._writer.kept.note(self.spot, channel, grown)
