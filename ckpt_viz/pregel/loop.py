@@ -74,10 +74,7 @@ def _loop(run: Run, replaying: bool) -> Script:
             yield from _stop_waiting(run, tasks)
             return True
         run.going_on = False
-        if run.held is None:
-            updated = apply_writes(live, tasks, run.next_version)
-        else:
-            updated = yield from _applied(run, tasks)
+        updated = yield from _applied(run, tasks)
         step = run.step
         if (request := run.save("loop")) is not None:
             yield request
@@ -95,12 +92,13 @@ def _loop(run: Run, replaying: bool) -> Script:
 
 
 def _applied(run: Run, tasks: Sequence[Task]) -> Script:
-    """Apply the writes that are to be stored with their step; alone if they cannot be applied."""
+    """Apply a step's writes. Those that were to be stored with it are stored if that fails."""
     try:
         return apply_writes(run.live, tasks, run.next_version)
     except BaseException:
-        request, run.held = run.held, None
-        yield request
+        if run.held is not None:
+            request, run.held = run.held, None
+            yield request
         raise
 
 
@@ -242,7 +240,7 @@ def _by_itself(run: Run, tasks: list[Task]) -> Script:
         pass
     elif task.outcome == "done":
         if (request := run.ended(task)) is not None:
-            if run.joins and len(tasks) == 1 and not run.cache_keys:
+            if run.joins() and len(tasks) == 1 and not run.cache_keys:
                 run.held = request
             else:
                 yield request

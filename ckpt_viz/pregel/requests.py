@@ -29,7 +29,6 @@ class Save:
         self.metadata = metadata
         self.versions = versions
 
-
     @property
     def arguments(self) -> tuple[Any, ...]:
         """What a saver's ``put_step`` takes."""

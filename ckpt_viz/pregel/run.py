@@ -99,7 +99,6 @@ class Run:
         "identified",
         "interrupts",
         "kept",
-        "joins",
         "keys",
         "lease",
         "leaving",
@@ -180,7 +179,6 @@ class Run:
         self.filed: Any = None
         self._listen(program)
         self.partial = bool(getattr(saver, "partial_values", False))
-        self.joins = bool(getattr(saver, "joins_writes", False))
         self.held: SaveWrites | None = None
         self.deferring = settings.durability == "exit"
         self.time = ""
@@ -331,6 +329,10 @@ class Run:
             "tasks": [events.known_task(t, self.program.stream_channels, thread) for t in tasks],
         }
         yield from self.show_both("checkpoints", "checkpoint", self.metadata["step"], payload)
+
+    def joins(self) -> bool:
+        """Whether the saver stores a step's only task together with its checkpoint."""
+        return getattr(self.saver, "joins_writes", False) is True
 
     def read(self) -> Any:
         """The values that this run shows."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import operator
 import random
+import sqlite3
 import string
+import time
 from typing import Annotated, Any
 
 import pytest
 from typing_extensions import TypedDict
 
 from ckpt_viz.checkpoint.memory import InMemorySaver
+from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.graph import END, START, StateGraph
 
 from .test_savers import config, put
@@ -189,3 +192,110 @@ def test_many_channels_are_not_rewritten_at_each_step() -> None:
     assert [f.checkpoint["versions_seen"] for f in fresh.list(config())] == [
         c["versions_seen"] for c in seen
     ]
+
+
+def sqlite_bytes(path: Any) -> int:
+    with SqliteSaver.from_conn_string(path) as saver:
+        saver.compact()
+        return saver.conn.execute("PRAGMA page_count").fetchone()[0] * 4096
+
+
+def test_a_growing_list_in_sqlite(tmp_path: Any) -> None:
+    """The bar: 2,000 steps of a message of 200 bytes take at most 2.5 MB after VACUUM."""
+    sizes = {}
+    for steps in (1000, 2000):
+        path = tmp_path / f"{steps}.db"
+        with SqliteSaver.from_conn_string(path) as saver:
+            messages = chat(saver, steps)
+            found = saver.get_tuple(config()).checkpoint["channel_values"]
+            assert found["messages"] == messages
+        sizes[steps] = sqlite_bytes(path)
+    assert sizes[2000] <= 2_500_000
+    assert sizes[2000] / sizes[1000] <= 2.1
+
+
+class Big(TypedDict):
+    n: int
+    big: str
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_value_that_does_not_change(tmp_path: Any, kind: str) -> None:
+    """The bar: itself and 1 kB a step."""
+    path = tmp_path / "big.db"
+    saver: Any = InMemorySaver() if kind == "memory" else SqliteSaver.from_conn_string(path)
+    builder = StateGraph(Big).add_node("step", lambda s: {"n": s["n"] + 1})
+    builder.add_edge(START, "step")
+    builder.add_conditional_edges("step", lambda s: END if s["n"] >= 500 else "step", ["step", END])
+    big = text(random.Random(1), 1_000_000)
+    graph = builder.compile(checkpointer=saver)
+    graph.invoke({"n": 0, "big": big}, {**config(), "recursion_limit": 600})
+    assert graph.get_state(config()).values["big"] == big
+    size = memory_bytes(saver) if kind == "memory" else 0
+    if kind == "sqlite":
+        saver.close()
+        size = sqlite_bytes(path)
+    assert size <= 1_000_000 + 1000 * 502
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("how", ["append", "set"])
+def test_an_old_state_costs_little_more_than_its_bytes(tmp_path: Any, kind: str, how: str) -> None:
+    """The bar: at most five times a bare read and unpacking, in CPU time."""
+    path = tmp_path / "old.db"
+    saver: Any = InMemorySaver() if kind == "memory" else SqliteSaver.from_conn_string(path)
+    rng, value, cfgs = random.Random(5), messages(300, random.Random(6)), [config()]
+    for step in range(300):
+        value = [*value, {"id": step, "text": text(rng)}] if how == "append" else [*value]
+        if how == "set":
+            value[rng.randrange(300)] = {"id": step, "text": text(rng)}
+        cfgs.append(put(saver, cfgs[-1], step, {"big": value}))
+    bare = sqlite3.connect(":memory:")
+    bare.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, data BLOB)")
+    wanted = rng.sample(cfgs[1:], 20)
+    for k, cfg in enumerate(wanted):
+        typed = saver.serde.dumps_typed(read(saver, cfg))
+        bare.execute("INSERT INTO t VALUES(?,?)", (k, typed[1]))
+
+    def cheapest(work: Any) -> float:
+        times = []
+        for _ in range(5):
+            begin = time.process_time()
+            work()
+            times.append(time.process_time() - begin)
+        return min(times)
+
+    def bare_read() -> None:
+        for k in range(len(wanted)):
+            (data,) = bare.execute("SELECT data FROM t WHERE k=?", (k,)).fetchone()
+            saver.serde.loads_typed(("msgpack", data))
+
+    ours = cheapest(lambda: [saver.get_tuple(cfg) for cfg in wanted])
+    assert ours <= 5 * cheapest(bare_read)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_change_costs_its_bytes(tmp_path: Any, kind: str) -> None:
+    """A list that is changed inside, by a graph's node that changes it in place."""
+
+    class State(TypedDict):
+        n: int
+        items: list
+
+    def step(state: State) -> dict[str, Any]:
+        state["items"][state["n"] * 7 % 400]["text"] = f"changed {state['n']}"
+        return {"n": state["n"] + 1, "items": state["items"]}
+
+    path = tmp_path / "set.db"
+    saver: Any = InMemorySaver() if kind == "memory" else SqliteSaver.from_conn_string(path)
+    builder = StateGraph(State).add_node("step", step).add_edge(START, "step")
+    builder.add_conditional_edges("step", lambda s: END if s["n"] >= 100 else "step", ["step", END])
+    graph = builder.compile(checkpointer=saver)
+    graph.invoke(
+        {"n": 0, "items": messages(400, random.Random(8))}, {**config(), "recursion_limit": 200}
+    )
+    for snapshot in graph.get_state_history(config()):
+        n = snapshot.values.get("n")
+        if n:
+            assert snapshot.values["items"][(n - 1) * 7 % 400]["text"] == f"changed {n - 1}"
+            assert n == 100 or snapshot.values["items"][n * 7 % 400]["text"] != f"changed {n}"

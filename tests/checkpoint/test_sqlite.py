@@ -10,14 +10,18 @@ import sys
 import threading
 from pathlib import Path
 from random import randbytes
-from typing import Any
+from typing import Annotated, Any
 
 import aiosqlite
 import pytest
+from typing_extensions import TypedDict
 
+from ckpt_viz.checkpoint.base import Extending
 from ckpt_viz.checkpoint.serde.jsonplus import JsonPlusSerializer
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.checkpoint.sqlite.aio import AsyncSqliteSaver
+from ckpt_viz.errors import SerializationError, ThreadBusyError
+from ckpt_viz.graph import END, START, StateGraph
 
 from .test_savers import chain, checkpoint, config, put
 
@@ -336,3 +340,71 @@ def test_two_processes_on_one_file(tmp_path, threads):
 @pytest.mark.parametrize("threads", [["a", "b"], ["a", "a"]], ids=["two threads", "one thread"])
 def test_two_processes_on_one_file_for_long(tmp_path, threads):
     hammer(tmp_path / "shared.db", threads, 20.0)
+
+
+def at_most_two(_: int, new: int) -> int:
+    if new > 2:
+        raise ValueError(new)
+    return new
+
+
+class Rows(TypedDict):
+    n: int
+
+
+class Short(TypedDict):
+    n: Annotated[int, at_most_two]
+
+
+def counting(saver: Any, *, fails: bool = False) -> Any:
+    def step(state: Rows) -> Any:
+        return {"n": state["n"] + 1}
+
+    builder = StateGraph(Short if fails else Rows)
+    builder.add_node("step", step).add_edge(START, "step")
+    if not fails:  # a router would meet the failure within the task
+        ways = ["step", END]
+        builder.add_conditional_edges("step", lambda s: END if s["n"] >= 3 else "step", ways)
+    return builder.compile(checkpointer=saver)
+
+
+@pytest.mark.parametrize("colour", ["sync", "async"])
+def test_a_sole_task_shares_its_steps_transaction(tmp_path, colour):
+    with SqliteSaver.from_conn_string(tmp_path / "s.db") as saver:
+        seen: list[str] = []
+        saver.conn.set_trace_callback(seen.append)
+        graph = counting(saver)
+        if colour == "sync":
+            graph.invoke({"n": 0}, config())
+        else:
+            asyncio.run(graph.ainvoke({"n": 0}, config()))
+        commits = sum(sql.startswith("COMMIT") for sql in seen)
+        history = list(saver.list(config()))
+        assert len(history) == 5
+        assert commits == 5  # the input, and a step each
+        assert [len(f.pending_writes) for f in history] == [0, 1, 2, 2, 2]
+
+
+@pytest.mark.parametrize("colour", ["sync", "async"])
+def test_writes_that_cannot_be_applied_are_kept(tmp_path, colour):
+    with SqliteSaver.from_conn_string(tmp_path / "s.db") as saver:
+        graph = counting(saver, fails=True)
+        run = graph.invoke if colour == "sync" else lambda *a: asyncio.run(graph.ainvoke(*a))
+        with pytest.raises(ValueError, match="3"):
+            run({"n": 2}, config())
+        assert ("n", 3) in [write[1:] for write in saver.get_tuple(config()).pending_writes]
+
+
+def test_the_writes_stay_where_the_checkpoint_is_refused(tmp_path):
+    with SqliteSaver.from_conn_string(tmp_path / "s.db") as saver:
+        made = chain(saver, 2)
+        writes = (made[0], [("n", 5)], "task", "~path")
+        body = checkpoint(1, {"n": 5}, {"n": "9.0"})
+        with pytest.raises(ThreadBusyError):
+            saver.put_step(writes, Extending(made[0]), body, {"step": 1}, {"n": "9.0"})
+        assert saver.get_tuple(made[0]).pending_writes == [("task", "n", 5)]
+        bad = checkpoint(1, {"n": object()}, {"n": "9.0"})
+        with pytest.raises(SerializationError):
+            saver.put_step((made[1], *writes[1:]), made[1], bad, {"step": 1}, {"n": "9.0"})
+        assert saver.get_tuple(made[1]).pending_writes == [("task", "n", 5)]
+        assert len(list(saver.list(config()))) == 2
