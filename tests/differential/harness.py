@@ -20,6 +20,7 @@ MODES = ["values", "updates", "tasks", "checkpoints", "debug"]
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 HEX = re.compile(r"\b[0-9a-f]{32}\b")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00:00)?")
+ELAPSED = re.compile(r"elapsed: \d+\.\d+s")
 VERSION = re.compile(r"^(\d{32})\.[\d.e-]+$")
 
 
@@ -278,7 +279,7 @@ class Normaliser:
             return f"v{int(version[1])}"
         value = UUID.sub(self.label, value)
         value = HEX.sub(self.label, value)
-        return TIME.sub("TIME", value)
+        return TIME.sub("TIME", ELAPSED.sub("elapsed", value))
 
     def place(self, ns: str) -> list[int]:
         """The order of a namespace: by the labels of its tasks, the unknown ones last."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 from typing import Any, TypedDict
 
 from ..basics import C, State, adds, fails, program, says
@@ -299,3 +301,72 @@ def what_a_failure_leaves(e: Engine, rec: Recorder) -> None:
         rec.look(g, C)
         rec.invoke(g, None, C)
         rec.look(g, C)
+
+
+@program
+def timeouts(e: Engine, rec: Recorder) -> None:
+    """Async nodes only: called without awaiting, they are refused."""
+
+    def sleeping(times: int) -> Any:
+        runs: list[int] = []
+
+        async def node(state: Any) -> Any:
+            runs.append(1)
+            await asyncio.sleep(3 if len(runs) <= times else 0)
+            return {"bar": [len(runs)]}
+
+        return node
+
+    async def other(state: Any) -> Any:
+        return {"bar": ["b"]}
+
+    limits = [0.1, e.TimeoutPolicy(idle_timeout=0.1), e.TimeoutPolicy(run_timeout=0.1)]
+    options = [{}, {"retry_policy": quick(e)}, {"error_handler": handler_of(e)}]
+    for i, (limit, more) in enumerate(itertools.product(limits, options)):
+        config = {"configurable": {"thread_id": str(i)}}
+        nodes = {"a": (sleeping(1), {"timeout": limit, **more}), "b": other, "c": adds("c")}
+        edges: list[Any] = [(e.START, "a"), (e.START, "b"), (["a", "b"], "c")]
+        if rec.colour == "sync":  # else two nodes are refused in one step, which is a race
+            edges = [(e.START, "a"), ("a", "c")]
+        g = e.build(State, nodes, edges)
+        rec.run(g, {"foo": "x"}, config)
+        rec.look(g, config)
+
+
+@program
+def nodes_that_cancel_themselves(e: Engine, rec: Recorder) -> None:
+    def node(state: Any) -> Any:
+        raise asyncio.CancelledError("mine")
+
+    async def anode(state: Any) -> Any:
+        await asyncio.sleep(0.01)
+        raise asyncio.CancelledError("mine")
+
+    for i, (one, more) in enumerate(
+        itertools.product((node, anode), ({}, {"error_handler": handler_of(e)}))
+    ):
+        config = {"configurable": {"thread_id": str(i)}}
+        g = e.build(State, {"a": (one, more), "b": adds("b")}, [(e.START, "a"), ("a", "b")])
+        rec.invoke(g, {"foo": "x"}, config)
+        rec.look(g, config)
+
+
+@program
+def policies_inside_nested_graphs(e: Engine, rec: Recorder) -> None:
+    quickly = {"retry_policy": quick(e)}
+    inner = {
+        "one": (failing(1), quickly),
+        "two": (fails(wait=0), {"error_handler": handler_of(e)}),
+        "three": adds("three"),
+    }
+    edges = [(e.START, "one"), ("one", "two"), ("one", "three")]
+    sub = e.build(State, inner, edges, saver=None)
+    broken = e.build(State, {"deep": fails(wait=0)}, [(e.START, "deep")], saver=None)
+    nodes = {
+        "sub": sub,
+        "broken": (broken, {"error_handler": handler_of(e), **quickly}),
+        "last": adds("last"),
+    }
+    g = e.build(State, nodes, [(e.START, "sub"), ("sub", "broken"), ("sub", "last")])
+    rec.invoke(g, {"foo": "x"}, C)
+    rec.look(g, C)
