@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 import time
 from collections.abc import Callable
@@ -480,3 +481,63 @@ def test_an_old_answer_is_forgotten() -> None:
         return flow.invoke(2, C)["__interrupt__"][0].value
 
     assert both(question) == ("second", "first")
+
+
+def test_a_question_in_typed_updates_beside_values() -> None:
+    """There the values' chunk empties the update's, where values are no dictionary."""
+
+    def question(e: Engine) -> Any:
+        graph = e.build(State, {"a": lambda s: {"bar": [e.interrupt("q")]}}, [(e.START, "a")])
+        options = {"stream_mode": ["updates", "values"], "output_keys": "foo", "version": "v2"}
+        parts = list(graph.stream({"foo": "x"}, C, **options))
+        return [sorted(p["data"]) for p in parts if p["type"] == "updates"]
+
+    assert both(question) == ([[]], [["__interrupt__"]])
+
+
+def test_a_stream_mode_that_does_not_exist() -> None:
+    """There it shows nothing."""
+
+    def question(e: Engine) -> str:
+        return outcome(lambda: list(linear_graph(e).stream({"foo": "x"}, C, stream_mode="nope")))
+
+    assert both(question) == ("fine", "ValueError")
+
+
+def test_a_writer_taken_along_to_a_thread() -> None:
+    """There it works only where the context went along too."""
+
+    def question(e: Engine) -> Any:
+        get_writer = importlib.import_module(f"{e.root}.config").get_stream_writer
+
+        def node(state: Any) -> dict[str, Any]:
+            write = get_writer()
+            with ThreadPoolExecutor(1) as pool:
+                return {"bar": [outcome(lambda: pool.submit(write, "chunk").result())]}
+
+        graph = e.build(State, {"a": node}, [(e.START, "a")])
+        return list(graph.stream({"foo": "x"}, C, stream_mode=["custom", "updates"]))
+
+    there, here = both(question)
+    assert there == [("updates", {"a": {"bar": ["RuntimeError"]}})]
+    assert here == [("custom", "chunk"), ("updates", {"a": {"bar": ["fine"]}})]
+
+
+def test_what_a_sibling_of_a_failure_did() -> None:
+    """There a sibling that still runs when a node fails is not told of; here no event is lost."""
+
+    def question(e: Engine) -> Any:
+        def slow(state: Any) -> dict[str, Any]:
+            time.sleep(0.3)
+            return {"bar": ["slow"]}
+
+        def bad(state: Any) -> None:
+            time.sleep(0.05)
+            raise ValueError("no luck")
+
+        graph = e.build(State, {"slow": slow, "bad": bad}, [(e.START, "slow"), (e.START, "bad")])
+        chunks: list[Any] = []
+        assert outcome(lambda: chunks.extend(graph.stream({"foo": "x"}, C))) == "ValueError"
+        return chunks
+
+    assert both(question) == ([], [{"slow": {"bar": ["slow"]}}])
