@@ -13,6 +13,8 @@ does not have in an input or in a node's answer, and of a sync run inside a runn
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from types import TracebackType
 
 
@@ -55,3 +57,15 @@ def off() -> None:
     """Switch the mode off."""
     switch.before.clear()
     switch.active = False
+
+
+def tell_of_a_running_loop() -> None:
+    """Warn where a sync call stands in the way of an event loop of the same thread."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is not None and asyncio._get_running_loop() is not None:
+        warnings.warn(
+            "A sync call (invoke, stream, get_state, put, …) runs inside a running event loop, "
+            "which stands still until it ends. Await the async twin (ainvoke, astream, …).",
+            SurpriseWarning,
+            stacklevel=5,
+        )

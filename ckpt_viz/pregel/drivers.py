@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, get_ident
 from typing import Any
 
-from ckpt_viz.debug import switch
+from ckpt_viz.debug import switch, tell_of_a_running_loop
 from ckpt_viz.pregel import lease
 from ckpt_viz.pregel.execute import run_task
 from ckpt_viz.pregel.requests import (
@@ -35,7 +35,6 @@ from ckpt_viz.pregel.requests import (
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.streams import SILENT
 from ckpt_viz.pregel.task import Task
-from ckpt_viz.pregel.watch import tell_of_a_running_loop
 from ckpt_viz.pregel.workers import Workers
 
 

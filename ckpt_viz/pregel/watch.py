@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -104,18 +103,6 @@ class _InputCall(_Call):
                     f"Known keys: {sorted(self.known)}.",
                 )
         return self.node.call(value, **given)
-
-
-def tell_of_a_running_loop() -> None:
-    """Warn where a sync run stands in the way of an event loop of the same thread."""
-    asyncio = sys.modules.get("asyncio")
-    if asyncio is not None and asyncio._get_running_loop() is not None:
-        warnings.warn(
-            "A sync call (invoke, stream, get_state, …) runs inside a running event loop, which "
-            "stands still until it ends. Await the async twin (ainvoke, astream, aget_state, …).",
-            SurpriseWarning,
-            stacklevel=5,
-        )
 
 
 def _parts(output: Any) -> Iterable[Mapping[str, Any]]:

@@ -8,12 +8,14 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import pytest
 
 import ckpt_viz.debug
 from ckpt_viz.checkpoint.memory import InMemorySaver
+from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.debug import SurpriseWarning
 from ckpt_viz.graph import END, START, StateGraph
 from ckpt_viz.types import Command, interrupt
@@ -106,6 +108,14 @@ async def test_a_sync_run_inside_a_running_loop() -> None:
     assert "running event loop" in told
     (told,) = surprises(lambda: graph.get_state(THREAD))
     assert "running event loop" in told
+
+
+async def test_a_sync_call_of_a_saver_inside_a_running_loop(tmp_path: Path) -> None:
+    with SqliteSaver.from_conn_string(tmp_path / "a.db") as saver:
+        assert "running event loop" in surprises(lambda: saver.get_tuple(THREAD))[0]
+        with warnings.catch_warnings(), ckpt_viz.debug.on():
+            warnings.simplefilter("error")
+            assert await saver.aget_tuple(THREAD) is None
 
 
 def test_nothing_is_told_when_nobody_asked() -> None:

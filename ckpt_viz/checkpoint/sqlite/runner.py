@@ -10,6 +10,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
 
+from ckpt_viz.debug import switch, tell_of_a_running_loop
+
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 _Job = tuple[Callable[[], Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
@@ -42,6 +44,8 @@ class LockedRunner:
 
     def run(self, work: Work[T]) -> T:
         """Run it in this thread."""
+        if switch.active:
+            tell_of_a_running_loop()
         with self._lock:
             return work(self._conn())
 
