@@ -128,6 +128,13 @@ class BaseCheckpointSaver:
     identity: Any = None
     """What tells that two savers keep the same threads, such as a file's path; None: the object."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A class with a `put` of its own gets whole checkpoints, unless it says otherwise."""
+        super().__init_subclass__(**options)
+        own = vars(cls)
+        if ("put" in own or "aput" in own) and "partial_values" not in own:
+            cls.partial_values = False
+
     def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
         self.serde: SerializerProtocol = serde if serde is not None else JsonPlusSerializer()
 

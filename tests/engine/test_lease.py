@@ -17,7 +17,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 
-from ckpt_viz.checkpoint.base import Extending
+from ckpt_viz.checkpoint.base import Extending, copy_checkpoint
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.errors import ThreadBusyError
@@ -512,6 +512,19 @@ def test_a_saver_of_one_s_own_sees_plain_configs_only() -> None:
 
     graph_of(add, Mine()).invoke({"log": []}, THREAD)
     assert kinds == {dict}
+
+
+def test_a_put_of_one_s_own_gets_whole_checkpoints() -> None:
+    class Mine(InMemorySaver):
+        def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+            seen.append(copy_checkpoint(checkpoint))
+            return super().put(config, checkpoint, metadata, new_versions)
+
+    seen: list[Any] = []
+    graph = graph_of(add, Mine())
+    graph.invoke({"log": ["1"]}, THREAD)
+    graph.update_state(THREAD, {"log": ["u"]}, as_node="b")
+    assert [graph.checkpointer.get(t.config) for t in graph.checkpointer.list(THREAD)] == seen[::-1]
 
 
 def test_two_savers_of_one_file_share_the_lease(tmp_path: Path) -> None:
