@@ -34,8 +34,11 @@ from ckpt_viz.checkpoint.base import (
 from ckpt_viz.checkpoint.kept import FLOOR
 from ckpt_viz.checkpoint.memory_upkeep import Upkeep
 from ckpt_viz.checkpoint.memory_values import Values
+from ckpt_viz.checkpoint.persistent import PersistentDict
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.errors import SerializationError
+
+__all__ = ["InMemorySaver", "MemorySaver", "PersistentDict"]
 
 Row: TypeAlias = tuple[Typed, Typed, str | None]
 _OWN_METADATA = 3
