@@ -19,7 +19,11 @@ from ckpt_viz.checkpoint.making import (
     get_checkpoint_metadata,
     get_serializable_checkpoint_metadata,
 )
-from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
+from ckpt_viz.checkpoint.serde.base import (
+    SerializerProtocol,
+    Typed,
+    maybe_add_typed_methods,
+)
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, JsonPlusSerializer
 from ckpt_viz.constants import ERROR, INTERRUPT, RESUME, SCHEDULED
 from ckpt_viz.errors import (
@@ -136,7 +140,9 @@ class BaseCheckpointSaver:
             cls.partial_values = False
 
     def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
-        self.serde: SerializerProtocol = serde if serde is not None else JsonPlusSerializer()
+        self.serde: SerializerProtocol = (
+            JsonPlusSerializer() if serde is None else maybe_add_typed_methods(serde)
+        )
 
     @property
     def config_specs(self) -> list[Any]:

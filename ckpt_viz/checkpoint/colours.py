@@ -32,6 +32,15 @@ READ, WRITE, BARE = "read", "write", "bare"
 Plan = Generator[Transaction, Any, T]
 
 
+class Finished:
+    """What a sync call that was awaited all the same, as programs of one colour do, gives back."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield from ()
+
+
 class Door(Protocol):
     """What a kind of server must tell: how to open, use and close its clients."""
 
@@ -146,6 +155,11 @@ class Colours:
         if self._loop is None and not self._ours:
             self._loop = loop
         return self._async if self._loop is loop else None
+
+    def is_awaited(self) -> bool:
+        """Whether the running loop is the one to which an async client belongs."""
+        loop = _running()
+        return loop is not None and self._async_client(loop) is not None
 
     async def enter(self) -> None:
         """Open an async client for the running loop; `aclose` must follow in the same loop."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import threading
 import time
@@ -19,6 +20,7 @@ from ckpt_viz.checkpoint.postgres import PostgresSaver
 from ckpt_viz.checkpoint.postgres.aio import AsyncPostgresSaver
 from ckpt_viz.checkpoint.redis import RedisSaver
 from ckpt_viz.checkpoint.redis.aio import AsyncRedisSaver
+from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.errors import ThreadBusyError
 
 from .test_savers import chain, checkpoint, config, ids, put
@@ -177,6 +179,32 @@ def test_listing_while_a_thread_is_deleted(open_saver: Any) -> None:
     rest = list(listing)
     assert len(ids(first + rest)) <= 123
     assert {t.config["configurable"]["thread_id"] for t in saver.list(None)} == {"other"}
+
+
+async def test_setup_may_be_awaited(open_saver: Any, postgres_url: str) -> None:
+    """Programs with LangGraph's async savers await it, those with the sync ones do not."""
+    async with open_saver() as saver:
+        await saver.setup()
+    await open_saver().setup()
+    open_saver().setup()
+    async with AsyncConnectionPool(postgres_url, kwargs={"autocommit": True}) as pool:
+        await AsyncPostgresSaver(pool).setup()
+    await SqliteSaver.from_conn_string(":memory:").setup()
+
+
+def test_a_serializer_of_the_older_form(open_saver: Any) -> None:
+    class Old:
+        def dumps(self, obj: Any) -> bytes:
+            return repr(obj).encode()
+
+        def loads(self, data: bytes) -> Any:
+            return ast.literal_eval(data.decode())
+
+    saver = open_saver(serde=Old())
+    cfg = put(saver, config(), 0, {"a": [1, (2,)], "b": "x" * 3000}, user="me")
+    put(saver, cfg, 1, {"a": [1, (2,)], "b": "x" * 3001}, user="you")
+    (found,) = saver.list(config(), filter={"user": "me"})
+    assert found.checkpoint["channel_values"] == {"a": [1, (2,)], "b": "x" * 3000}
 
 
 # -- PostgreSQL ----------------------------------------------------------------------------------

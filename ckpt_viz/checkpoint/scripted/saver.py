@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from ckpt_viz.checkpoint.base import (
     text_version,
     time_of,
 )
-from ckpt_viz.checkpoint.colours import BARE, READ, Colours, Plan, Transaction
+from ckpt_viz.checkpoint.colours import BARE, READ, Colours, Finished, Plan, Transaction
 from ckpt_viz.checkpoint.scripted.reading import Listing
 from ckpt_viz.checkpoint.scripted.rows import BaseGone, Conflict, Edit, HeadMoved, Query, Rows
 from ckpt_viz.checkpoint.scripted.upkeep import (
@@ -404,9 +404,16 @@ class ScriptedSaver(BaseCheckpointSaver):
 
     # -- opening and closing -------------------------------------------------------------------
 
-    def setup(self) -> None:
-        """Make what the saver needs in the database. Not needed: the first use does it."""
+    def setup(self) -> Awaitable[None]:
+        """Make what the saver needs in the database. Not needed: the first use does it.
+
+        It is done when this returns. With an async client, in its loop, it must be awaited; it may
+        be always.
+        """
+        if self._colours.is_awaited():
+            return self.asetup()
         self._colours.run(self._setup())
+        return Finished()
 
     async def asetup(self) -> None:
         """As `setup`."""

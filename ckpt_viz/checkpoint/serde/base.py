@@ -31,3 +31,45 @@ class CipherProtocol(Protocol):
     def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
         """The plain bytes; raises if the key is wrong or the bytes were changed."""
         ...
+
+
+class UntypedSerializerProtocol(Protocol):
+    """The older form of a serializer: without a tag."""
+
+    def dumps(self, obj: Any) -> bytes:
+        """The value as bytes."""
+        ...
+
+    def loads(self, data: bytes) -> Any:
+        """The value that `dumps` turned into ``data``."""
+        ...
+
+
+class SerializerCompat:
+    """A serializer of the older form in the newer one; the tag is the name of the value's type."""
+
+    def __init__(self, serde: UntypedSerializerProtocol) -> None:
+        self.serde = serde
+
+    def dumps(self, obj: Any) -> bytes:
+        """The value as bytes."""
+        return self.serde.dumps(obj)
+
+    def loads(self, data: bytes) -> Any:
+        """The value that `dumps` turned into ``data``."""
+        return self.serde.loads(data)
+
+    def dumps_typed(self, obj: Any) -> Typed:
+        """The value as ``(name of its type, bytes)``."""
+        return type(obj).__name__, self.serde.dumps(obj)
+
+    def loads_typed(self, data: Typed) -> Any:
+        """The value that `dumps_typed` turned into ``data``."""
+        return self.serde.loads(data[1])
+
+
+def maybe_add_typed_methods(
+    serde: SerializerProtocol | UntypedSerializerProtocol,
+) -> SerializerProtocol:
+    """The serializer itself, or one of the older form in the newer."""
+    return serde if isinstance(serde, SerializerProtocol) else SerializerCompat(serde)

@@ -18,6 +18,7 @@ from ckpt_viz.checkpoint.base import (
     check_filter,
     text_version,
 )
+from ckpt_viz.checkpoint.colours import Finished
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 from ckpt_viz.checkpoint.sqlite import schema
 from ckpt_viz.checkpoint.sqlite.methods import Upkeep
@@ -92,9 +93,10 @@ class SqliteSaver(Upkeep):
             self._is_setup = True
         return conn
 
-    def setup(self) -> None:
-        """Make the tables now. Not needed: the first use does it."""
+    def setup(self) -> Finished:
+        """Make the tables now. Not needed: the first use does it. The result may be awaited."""
         self._runner.run(_nothing)
+        return Finished()
 
     async def asetup(self) -> None:
         """As `setup`."""
