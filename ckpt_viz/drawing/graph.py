@@ -38,28 +38,33 @@ class Graph:
 
     def first_node(self) -> Node | None:
         """The only node that no edge leads to, or None."""
-        return self._only({edge.target for edge in self.edges})
+        return self._only(1)
 
     def last_node(self) -> Node | None:
         """The only node that no edge leads from, or None."""
-        return self._only({edge.source for edge in self.edges})
+        return self._only(0)
 
-    def _only(self, others: set[str]) -> Node | None:
-        found = [node for id_, node in self.nodes.items() if id_ not in others]
+    def _only(self, side: int, without: str | None = None) -> Node | None:
+        """The only node that stands at no edge's source (0) or target (1), one left aside."""
+        others = {edge[side] for edge in self.edges if without not in edge[:2]}
+        found = [n for id_, n in self.nodes.items() if id_ not in others and id_ != without]
         return found[0] if len(found) == 1 else None
 
     def trim_first_node(self) -> None:
-        """Drop the first node when one edge leads from it."""
-        self._trim(self.first_node(), 0)
+        """Drop the first node where one edge leads from it, and another one is first then."""
+        self._trim(1)
 
     def trim_last_node(self) -> None:
-        """Drop the last node when one edge leads to it."""
-        self._trim(self.last_node(), 1)
+        """Drop the last node where one edge leads to it, and another one is last then."""
+        self._trim(0)
 
-    def _trim(self, node: Node | None, side: int) -> None:
-        if node is not None and sum(edge[side] == node.id for edge in self.edges) == 1:
-            self.nodes.pop(node.id)
-            self.edges = [edge for edge in self.edges if edge[side] != node.id]
+    def _trim(self, side: int) -> None:
+        node = self._only(side)
+        if node is None or sum(node.id in edge[:2] for edge in self.edges) != 1:
+            return
+        if self._only(side, node.id) is not None:
+            del self.nodes[node.id]
+            self.edges = [edge for edge in self.edges if node.id not in edge[:2]]
 
     def expand(self, name: str, inner: Graph) -> None:
         """Put a subgraph in the place of the node that runs it."""

@@ -47,10 +47,9 @@ class Walk:
         """The edges, sorted, and then those to the end that nobody wrote down."""
         tasks = [START]
         last = tasks
-        for _ in range(_STEPS + 1):
-            if not tasks:
-                break
-            last = tasks
+        step, known = 0, -1
+        while tasks and (step <= _STEPS or len(self.edges) > known):
+            last, step, known = tasks, step + 1, len(self.edges)
             tasks = self._step(tasks)
         found = [self.edges[pair] for pair in sorted(self.edges)]
         lead = {edge.source for edge in found}

@@ -85,3 +85,16 @@ def test_a_change_after_compiling_is_a_warning() -> None:
         return len(told)
 
     assert both(question) == (0, 1)
+
+
+def test_a_frame_without_edges_inside_a_frame() -> None:
+    """There the drawing of such a subgraph leaves its node out."""
+
+    def question(e: Engine) -> Any:
+        inner = e.build(State, {"a": adds("a")}, [(e.START, "a")], saver=None)
+        middle = {"in": inner, "k": adds("k")}
+        outer = e.build(State, middle, [(e.START, "in"), ("in", "k")], saver=None)
+        graph = e.build(State, {"sub": outer, "z": adds("z")}, [(e.START, "sub"), ("sub", "z")])
+        return "(a)" in graph.get_graph(xray=True).draw_mermaid()
+
+    assert both(question) == (False, True)
