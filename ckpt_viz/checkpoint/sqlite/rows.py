@@ -98,7 +98,7 @@ def read_cells(data: bytes) -> dict[str, Cell]:
 
 def pack_writes(writes: Iterable[Write]) -> bytes:
     """The writes of one task."""
-    flat = [part for write in writes for part in write]
+    flat: list[Any] = [part for write in writes for part in write]
     try:
         return packb(flat)
     except TypeError:  # a name with half a surrogate pair
