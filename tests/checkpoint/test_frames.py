@@ -6,6 +6,8 @@ import datetime as dt
 import sys
 from typing import Any
 
+import pandas as pd
+import polars as pl
 import pytest
 
 from ckpt_viz.checkpoint.serde import JsonPlusSerializer, Opaque
@@ -14,7 +16,6 @@ serde = JsonPlusSerializer()
 
 
 def pandas_values() -> dict[str, Any]:
-    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(
         {
             "n": [1, 2, 3],
@@ -62,7 +63,6 @@ def test_pandas(name: str) -> None:
 
 
 def test_polars() -> None:
-    pl = pytest.importorskip("polars")
     frame = pl.DataFrame(
         {"n": [1, None], "t": ["a", "b"], "l": [[1], [2, 3]], "d": [dt.date(2024, 1, 2)] * 2}
     )

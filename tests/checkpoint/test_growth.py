@@ -238,6 +238,7 @@ def test_a_value_that_does_not_change(tmp_path: Any, kind: str) -> None:
     assert size <= 1_000_000 + 1000 * 502
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 @pytest.mark.parametrize("how", ["append", "set"])
 def test_an_old_state_costs_little_more_than_its_bytes(tmp_path: Any, kind: str, how: str) -> None:

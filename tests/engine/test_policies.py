@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 import pytest
+from langchain_core import runnables
 from typing_extensions import TypedDict
 
 from ckpt_viz.cache.memory import InMemoryCache
@@ -149,8 +150,6 @@ async def test_an_idle_timeout_is_put_off_by_progress() -> None:
 
 
 async def test_what_happens_inside_a_node_is_progress() -> None:
-    runnables = pytest.importorskip("langchain_core.runnables")
-
     async def wait(value: Any) -> Any:
         await asyncio.sleep(0.15)
 
