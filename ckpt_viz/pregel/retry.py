@@ -7,7 +7,6 @@ has the answers that were given so far. Interrupts, Commands to a parent and wha
 
 from __future__ import annotations
 
-import logging
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +18,6 @@ from ckpt_viz.pregel.scope import Surroundings, TaskScope
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import RetryPolicy
 
-logger = logging.getLogger(__name__)
 Call = Callable[[Any, Task, TaskScope], None]
 
 
@@ -97,7 +95,9 @@ def wait_of(policies: Sequence[RetryPolicy], error: Exception, attempt: int) -> 
 
 def tell(task: Task, error: Exception, wait: float, attempt: int) -> None:
     """Log that a node is tried again."""
-    logger.info(
+    import logging  # noqa: PLC0415 - a tenth of this package's import, and few nodes are retried
+
+    logging.getLogger(__name__).info(
         "Retrying task %s after %.2f seconds (attempt %d) after %s %s",
         task.name,
         wait,
