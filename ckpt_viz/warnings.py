@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 __all__ = [
     "LangGraphDeprecatedSinceV05",
     "LangGraphDeprecatedSinceV10",
@@ -49,3 +52,16 @@ class LangGraphDeprecatedSinceV11(LangGraphDeprecationWarning):
 
     def __init__(self, message: str, *args: object) -> None:
         super().__init__(message, *args, since=(1, 1), expected_removal=(3, 0))
+
+
+def older_word(
+    given: dict[str, Any], old: str, new: str, value: Any, since: dict[str, Any] | None = None
+) -> Any:
+    """The value of an argument, which may have come under its older name: then that is told."""
+    if old not in given:
+        return value
+    text = f"`{old}` is deprecated and will be removed. Please use `{new}` instead."
+    kind = (since or {}).get(old, LangGraphDeprecatedSinceV05)
+    warnings.warn(kind(text), stacklevel=3)
+    found = given.pop(old)
+    return found if value is None else value

@@ -17,6 +17,7 @@ from ckpt_viz.pregel.main import Pregel
 from ckpt_viz.pregel.program import Node, Write
 from ckpt_viz.pregel.retry import policies_of
 from ckpt_viz.types import RetryPolicy, TimeoutPolicy
+from ckpt_viz.warnings import LangGraphDeprecatedSinceV10, older_word
 
 R = TypeVar("R")
 S = TypeVar("S")
@@ -46,9 +47,12 @@ class entrypoint:  # noqa: N801 - a decorator
         self.checkpointer = checkpointer
         self.store = store
         self.cache = cache
-        self.context_schema = kwargs.get("config_schema", context_schema)
+        since = {"config_schema": LangGraphDeprecatedSinceV10}
+        self.context_schema = older_word(
+            kwargs, "config_schema", "context_schema", context_schema, since
+        )
         self.cache_policy = cache_policy
-        self.retry_policy = kwargs.get("retry", retry_policy)
+        self.retry_policy = older_word(kwargs, "retry", "retry_policy", retry_policy)
         self.timeout = timeout
 
     @dataclass(slots=True)

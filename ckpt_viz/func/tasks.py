@@ -15,6 +15,7 @@ from ckpt_viz.pregel.calls import call
 from ckpt_viz.pregel.program import Node, Write
 from ckpt_viz.pregel.retry import policies_of, refuse_timeout
 from ckpt_viz.types import RetryPolicy, TimeoutPolicy
+from ckpt_viz.warnings import older_word
 
 
 class TaskFunction:
@@ -108,7 +109,7 @@ def task(
     when it ends, so a resumed run takes the saved result instead of running it again. ``timeout``
     is in seconds and needs an async function.
     """
-    retry = kwargs.get("retry", retry_policy)
+    retry = older_word(kwargs, "retry", "retry_policy", retry_policy)
     TimeoutPolicy.coerce(timeout)  # refused here, where it is written
 
     def decorate(func: Callable[..., Any]) -> TaskFunction:

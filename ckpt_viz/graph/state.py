@@ -28,7 +28,7 @@ from ckpt_viz.graph.wiring import Wiring
 from ckpt_viz.graph.writing import Branch
 from ckpt_viz.pregel.callables import callable_of, wants_of
 from ckpt_viz.types import CachePolicy, ensure_valid_checkpointer
-from ckpt_viz.warnings import LangGraphDeprecatedSinceV05, LangGraphDeprecatedSinceV10
+from ckpt_viz.warnings import LangGraphDeprecatedSinceV10, older_word
 
 __all__ = ["END", "START", "CompiledStateGraph", "StateGraph"]
 
@@ -54,9 +54,9 @@ class StateGraph:
         **older: Any,
     ) -> None:
         since = {"config_schema": LangGraphDeprecatedSinceV10}
-        context_schema = _older(older, "config_schema", "context_schema", context_schema, since)
-        input_schema = _older(older, "input", "input_schema", input_schema)
-        output_schema = _older(older, "output", "output_schema", output_schema)
+        context_schema = older_word(older, "config_schema", "context_schema", context_schema, since)
+        input_schema = older_word(older, "input", "input_schema", input_schema)
+        output_schema = older_word(older, "output", "output_schema", output_schema)
         _refuse(older, "StateGraph")
         self.state_schema = state_schema
         self.context_schema = context_schema
@@ -132,8 +132,8 @@ class StateGraph:
             ValueError: the name is taken, reserved or has a reserved character.
             RuntimeError: there is no function. TypeError: it is nothing that can be called.
         """
-        retry_policy = _older(older, "retry", "retry_policy", retry_policy)
-        input_schema = _older(older, "input", "input_schema", input_schema)
+        retry_policy = older_word(older, "retry", "retry_policy", retry_policy)
+        input_schema = older_word(older, "input", "input_schema", input_schema)
         _refuse(older, "add_node")
         if not isinstance(node, str):
             action, node = node, name_of(node)
@@ -392,19 +392,6 @@ def _key(schema: Any) -> Any:
     except TypeError:  # an annotation with a list in it
         return id(schema)
     return schema
-
-
-def _older(
-    given: dict[str, Any], old: str, new: str, value: Any, since: dict[str, Any] | None = None
-) -> Any:
-    """The value of an argument, which may have come under its older name."""
-    if old not in given:
-        return value
-    text = f"`{old}` is deprecated and will be removed. Please use `{new}` instead."
-    kind = (since or {}).get(old, LangGraphDeprecatedSinceV05)
-    warnings.warn(kind(text), stacklevel=3)
-    found = given.pop(old)
-    return found if value is None else value
 
 
 def _refuse(unknown: dict[str, Any], where: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.func import entrypoint, task
-from ckpt_viz.types import Command, interrupt
+from ckpt_viz.types import Command, RetryPolicy, interrupt
 
 C: dict[str, Any] = {"configurable": {"thread_id": "1"}}
 
@@ -300,3 +300,12 @@ def test_what_an_entrypoint_tells_of_itself() -> None:
         ("__start__", "flow"),
         ("flow", "__end__"),
     ]
+
+
+def test_older_words_are_taken_and_told() -> None:
+    policy = RetryPolicy(max_attempts=5)
+    with pytest.warns(DeprecationWarning, match="`retry` is deprecated"):
+        work = task(lambda x: x, retry=policy)
+    assert work.retry_policy == (policy,)
+    with pytest.warns(DeprecationWarning, match="`config_schema` is deprecated"):
+        assert entrypoint(config_schema=dict).context_schema is dict
