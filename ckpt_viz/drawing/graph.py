@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from ckpt_viz.constants import END
-from ckpt_viz.drawing.mermaid import Style, mermaid_of
-from ckpt_viz.drawing.picture import ascii_of, dot_of, svg_of
+
+
+def _form(name: str) -> Any:
+    """What draws a form; a graph that is only run does not load it."""
+    return import_module(f"ckpt_viz.drawing.{name}")
 
 
 class Node(NamedTuple):
@@ -120,12 +124,15 @@ class Graph:
         ``node_colors`` has the styles ``default``, ``first`` and ``last``; labels are wrapped
         after ``wrap_label_n_words`` words.
         """
-        style = Style(curve_style, node_colors, frontmatter_config or {})
-        return mermaid_of(self, style if with_styles else None, wrap_label_n_words)
+        form = _form("mermaid")
+        style = form.Style(curve_style, node_colors, frontmatter_config or {})
+        drawn: str = form.mermaid_of(self, style if with_styles else None, wrap_label_n_words)
+        return drawn
 
     def draw_ascii(self) -> str:
         """The graph in boxes and lines of plain text."""
-        return ascii_of(self)
+        drawn: str = _form("picture").ascii_of(self)
+        return drawn
 
     def print_ascii(self) -> None:
         """Print `draw_ascii`."""
@@ -133,25 +140,28 @@ class Graph:
 
     def to_dot(self) -> str:
         """The graph in Graphviz' language, subgraphs as clusters."""
-        return dot_of(self)
+        drawn: str = _form("picture").dot_of(self)
+        return drawn
 
     def to_svg(self) -> str:
         """The graph as one SVG element."""
-        return svg_of(self)
+        drawn: str = _form("picture").svg_of(self)
+        return drawn
 
-    def draw_mermaid_png(self, **options: Any) -> bytes:
-        """Not here: LangGraph sends the graph to a web service for this.
+    def draw_png(self, output_file_path: str | None = None, **options: Any) -> bytes:
+        """The graph as a PNG, which may be written to a file too; the options mean nothing here.
 
-        Raises:
-            NotImplementedError: always; it names what there is instead.
+        LangGraph has Mermaid's web service draw it. Here it is drawn in place.
         """
-        raise NotImplementedError(
-            "A PNG would be drawn by a web service (mermaid.ink), and nothing here leaves this "
-            "machine. Show the graph itself in a notebook, or take get_graph().to_svg(), "
-            ".to_dot() or .draw_mermaid()."
-        )
+        drawn: bytes = _form("png").png_of(self)
+        if output_file_path is not None:
+            with open(output_file_path, "wb") as file:
+                file.write(drawn)
+        return drawn
 
-    draw_png = draw_mermaid_png
+    def draw_mermaid_png(self, *, output_file_path: str | None = None, **options: Any) -> bytes:
+        """The same as `draw_png`: nothing leaves this machine."""
+        return self.draw_png(output_file_path)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"image/svg+xml": self.to_svg(), "text/plain": self.draw_ascii()}

@@ -21,7 +21,7 @@ def _placed(graph: Any) -> Layout:
     return layout_of(list(graph.nodes), [(e.source, e.target) for e in graph.edges])
 
 
-def _columns(layout: Layout, widths: dict[Any, int], gap: int) -> tuple[dict[Any, int], int]:
+def columns_of(layout: Layout, widths: dict[Any, int], gap: int) -> tuple[dict[Any, int], int]:
     """The middle of each place, every row centred, and the whole width."""
     spans = [sum(widths[p] for p in row) + gap * (len(row) - 1) for row in layout.rows]
     whole = max(spans, default=0)
@@ -42,7 +42,7 @@ def ascii_of(graph: Any) -> str:
         for row in layout.rows
         for place in row
     }
-    middles, width = _columns(layout, widths, _GAP)
+    middles, width = columns_of(layout, widths, _GAP)
     lines: list[str] = []
     for rank, row in enumerate(layout.rows):
         if rank:
@@ -148,7 +148,7 @@ def svg_of(graph: Any) -> str:
         for row in layout.rows
         for place in row
     }
-    middles, width = _columns(layout, widths, 28)
+    middles, width = columns_of(layout, widths, 28)
     spot = {
         place: (middles[place] + 40, 24 + rank * _ROW + _BOX // 2)
         for rank, row in enumerate(layout.rows)
