@@ -11,22 +11,28 @@ from collections.abc import Iterable
 from typing import Any
 
 from ckpt_viz.channels import MISSING, BaseChannel
+from ckpt_viz.checkpoint.serde.opaque import Opaque
 from ckpt_viz.constants import TASKS
 from ckpt_viz.pregel.program import Program
+from ckpt_viz.pregel.unreadable import opaque_in
 
 
 class ChannelMap(dict[str, BaseChannel]):
     """Channels by name, each made when it is first touched."""
 
-    __slots__ = ("specs", "values_saved")
+    __slots__ = ("opaque", "specs", "values_saved")
 
     def __init__(self, specs: dict[str, BaseChannel], saved: dict[str, Any]) -> None:
         super().__init__()
+        self.opaque: set[str] = set()
         self.specs = specs
         self.values_saved = saved
 
     def __missing__(self, name: str) -> BaseChannel:
-        channel = self.specs[name].from_checkpoint(self.values_saved.get(name, MISSING))
+        saved = self.values_saved.get(name, MISSING)
+        if Opaque.made and opaque_in(saved) is not None:
+            self.opaque.add(name)
+        channel = self.specs[name].from_checkpoint(saved)
         self[name] = channel
         return channel
 

@@ -20,6 +20,7 @@ from ckpt_viz.pregel.recorded import recorded_steps
 from ckpt_viz.pregel.requests import Next, RunOne, Start, Told
 from ckpt_viz.pregel.run import Run, Script, is_signal
 from ckpt_viz.pregel.task import Task
+from ckpt_viz.pregel.unreadable import refuse_readers, refuse_reducers
 
 
 def run_steps(run: Run, value: Any) -> Script:
@@ -70,6 +71,7 @@ def _loop(run: Run, replaying: bool) -> Script:
             return True
         if run.announces or (run.updates and run.pending):
             yield from _show_started(run, tasks)
+        refuse_readers(live.channels, tasks)
         if not (yield from _execute(run, tasks)):
             yield from _stop_waiting(run, tasks)
             return True
@@ -94,6 +96,7 @@ def _loop(run: Run, replaying: bool) -> Script:
 def _applied(run: Run, tasks: Sequence[Task]) -> Script:
     """Apply a step's writes. Those that were to be stored with it are stored if that fails."""
     try:
+        refuse_reducers(run.live.channels, tasks)
         return apply_writes(run.live, tasks, run.next_version)
     except BaseException:
         if run.held is not None:

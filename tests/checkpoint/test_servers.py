@@ -21,7 +21,7 @@ from ckpt_viz.checkpoint.postgres.aio import AsyncPostgresSaver
 from ckpt_viz.checkpoint.redis import RedisSaver
 from ckpt_viz.checkpoint.redis.aio import AsyncRedisSaver
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
-from ckpt_viz.errors import ThreadBusyError
+from ckpt_viz.errors import SerializationError, ThreadBusyError
 
 from .test_savers import chain, checkpoint, config, ids, put
 
@@ -308,6 +308,36 @@ def test_pages_come_from_the_index(postgres_url: str) -> None:
     begin = time.perf_counter()
     assert len(list(saver.list(config(), before=before, limit=20))) == 20
     assert time.perf_counter() - begin < 0.5
+    saver.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "blobs SET data = substr(data, 1, 20)",
+        "blobs SET data = 'x', tag = 'msgpack+zstd'",
+        "blobs SET tag = 'delta', base = version, base_channel = channel, data = '\\x9401c00190'",
+        "blobs SET tag = 'delta', base = 'nowhere', base_channel = 'big', data = '\\x9200c0'",
+        "blobs SET tag = 'delta', base = version, base_channel = 'big', data = '\\x940390000a'",
+        "blobs SET tag = 'delta', base = version, base_channel = 'big', data = '\\xc1'",
+        "blobs SET tag = 'unheard of'",
+        "checkpoints SET body = substr(body, 1, 9)",
+        "checkpoints SET tag = 'delta', base = id, body = '\\x9504c0808080'",
+        "checkpoints SET body = 'hello'",
+        "checkpoints SET meta = 'hello'",
+        "writes SET data = '\\xc1'",
+    ],
+)
+def test_damaged_rows_are_told(postgres_url: str, change: str) -> None:
+    """A clear error: no crash, no hang, and no value that nobody wrote."""
+    saver = PostgresSaver.from_conn_string(postgres_url)
+    cfg = put(saver, config(), 0, {"big": [{"i": i, "t": "x" * 40} for i in range(60)]})
+    saver.put_writes(cfg, [("a", [1, 2])], "task")
+    with psycopg.connect(postgres_url, autocommit=True) as conn:
+        conn.execute(f"UPDATE ckpt_{change}")  # type: ignore[call-overload]
+    with pytest.raises(SerializationError):
+        saver.get_tuple(config())
+    saver.delete_thread("t")
     saver.close()
 
 

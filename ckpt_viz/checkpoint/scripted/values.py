@@ -84,8 +84,10 @@ class Values:
 
     def checkpoint(self, row: Row, bases: Mapping[tuple[str, str, str], Row]) -> Checkpoint:
         """The checkpoint of a row, without its values."""
-        changes = []
+        changes: list[Any] = []
         while True:
+            if len(changes) > len(bases):
+                raise SerializationError(f"Checkpoint {row.id!r} is told against itself.")
             typed = self.open(row.body, row.thread, row.ns, row.id)
             if typed[0] != "delta":
                 break
@@ -137,6 +139,7 @@ class Values:
         key: BlobKey,
         blobs: Mapping[BlobKey, Blob],
         memo: dict[BlobKey, Typed],
+        seen: frozenset[BlobKey] = frozenset(),
     ) -> tuple[Typed, int]:
         """The packed value at a key, and what reading it costs.
 
@@ -145,10 +148,15 @@ class Values:
             key: where it is.
             blobs: it, and all that it is told against.
             memo: what was found before.
+            seen: the keys that are told against this one.
         """
         changes: list[delta.Change] = []
         at, cost = key, 0
         while True:
+            if at in seen or len(changes) > len(blobs):
+                raise SerializationError(
+                    f"Channel {key.channel!r} of thread {thread!r} is told against itself."
+                )
             typed = memo.get(at)
             if typed is not None:
                 break
@@ -164,7 +172,7 @@ class Values:
             found = delta.read(typed[1])
             at = BlobKey(at.ns, *blob.base)
             if found[0] == delta.PART:
-                typed, _ = self.whole(thread, at, blobs, memo)
+                typed, _ = self.whole(thread, at, blobs, memo, seen | {key})
                 typed = typed[0], typed[1][found[2] : found[2] + found[3]]
                 break
             change = delta.change_of(found)
