@@ -114,7 +114,11 @@ class ToolNode(Composable):
         return self._tools
 
     def invoke(self, input: Any, config: Any = None, **options: Any) -> Any:
-        """Run the calls on threads, side by side; the answers in the order of the calls."""
+        """Run the calls on threads, side by side; the answers in the order of the calls.
+
+        When a question of a tool has been answered they run one after the other, so that each
+        answer reaches the call that asked.
+        """
         requests = self._requests(input, config)
         results: list[Any] = [None] * len(requests)
 
@@ -124,8 +128,11 @@ class ToolNode(Composable):
             except BaseException as error:  # noqa: BLE001 - raised in the node's own thread
                 results[index] = _Failure(error)
 
-        if len(requests) == 1:
-            run(0)
+        if len(requests) == 1 or _resumed():
+            for index in range(len(requests)):
+                run(index)
+                if isinstance(results[index], _Failure):
+                    break
         else:
             workers = Workers((config or {}).get("max_concurrency"))
             workers.start([partial(copy_context().run, run, i) for i in range(len(requests))])
@@ -135,8 +142,12 @@ class ToolNode(Composable):
     async def ainvoke(self, input: Any, config: Any = None, **options: Any) -> Any:
         """Like `invoke`, awaiting."""
         requests = self._requests(input, config)
+        if _resumed():
+            return self._combined([await self._arun(request) for request in requests], input)
         calls = [self._arun(request) for request in requests]
-        return self._combined(await asyncio.gather(*calls), input)
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        results = [_Failure(r) if isinstance(r, BaseException) else r for r in found]
+        return self._combined(results, input)
 
     # one call ----------------------------------------------------------------------------------
 
@@ -283,6 +294,11 @@ class _Failure:
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
+
+
+def _resumed() -> bool:
+    """Whether the running task has had an answer, or may take one."""
+    return bool(getattr(scope.get(None), "resumed", False))
 
 
 def _is_call(value: Any) -> bool:

@@ -134,6 +134,16 @@ class TaskScope:
         self._note()
         return task.resumes[index]
 
+    @property
+    def resumed(self) -> bool:
+        """Whether the task has answers, or may take one: its questions must keep their order."""
+        answers: Answers | None = self.run.answers
+        while answers is not None:
+            if answers.single or answers.by_id:
+                return True
+            answers = answers.above
+        return bool(self.task.resumes)
+
     def _note(self) -> None:
         """The answers become a pending write, so that the next attempt has them too."""
         self.task.special = [(RESUME, list(self.task.resumes))]
