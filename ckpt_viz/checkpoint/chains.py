@@ -8,9 +8,10 @@ that all rows of a chain lie side by side and a read is one range. Position 0 is
 - ``part``: the value is a piece of another one.
 
 The rows behind it are changes (see `delta`), oldest first; as soon as there are `SEGMENT` single
-ones they become one ``segment`` row, whose ``at`` is that of its last. The value at a position is
-the head and all changes up to it. Rows are never changed, and numbers of chains are never used
-again, so whoever remembers an ``at`` needs only to ask whether its chain is still there.
+ones they become one ``segment`` row, or a ``run`` if all of them only append; its ``at`` is that
+of its last. The value at a position is the head and all changes up to it. Rows are never changed,
+and numbers of chains are never used again, so whoever remembers an ``at`` needs only to ask
+whether its chain is still there.
 """
 
 from __future__ import annotations
@@ -70,9 +71,37 @@ def change_row(change: delta.Change) -> Typed:
     return "delta", delta.record(None, change)
 
 
-def segment_row(changes: Sequence[bytes]) -> Typed:
-    """Changes in a row, oldest first, as one."""
-    return "segment", packb(list(changes))
+def segment_row(records: Sequence[bytes]) -> Typed:
+    """Changes in a row, oldest first, as one; where all only append, as one tail with its cuts."""
+    changes = [delta.change_of(delta.read(record)) for record in records]
+    kind = changes[0][0]
+    if any(change[0] != kind or change[3] for change in changes) or kind == delta.SAME:
+        return "segment", packb(list(records))
+    counts, tails = [change[1] for change in changes], [change[2] for change in changes]
+    return "run", packb([kind, counts, list(map(len, tails)), b"".join(tails)])
+
+
+class Run:
+    """Changes in a row that only append."""
+
+    __slots__ = ("_counts", "_first", "_kind", "_lengths", "_tail")
+
+    def __init__(
+        self, at: int, kind: int, counts: list[int], lengths: list[int], tail: bytes
+    ) -> None:
+        self._first = at - len(counts) + 1
+        self._kind = kind
+        self._counts = counts
+        self._lengths = lengths
+        self._tail = tail
+
+    def to(self, at: int) -> tuple[delta.Change, int]:
+        """Those up to a place as one change, and how many they are."""
+        n = max(0, min(at - self._first + 1, len(self._counts)))
+        if n == len(self._counts):
+            return (self._kind, sum(self._counts), self._tail, None), n
+        end = sum(self._lengths[:n])
+        return (self._kind, sum(self._counts[:n]), self._tail[:end], None), n
 
 
 class Chain:
@@ -90,10 +119,13 @@ class Chain:
         self.base: int | None = None
         self.piece: tuple[int, int] | None = None
         self.ats: list[int] = []
-        self.changes: list[delta.Change] = []
+        self.changes: list[delta.Change | Run] = []
         for at, tag, data in rows:
             if at & LAST == 0:
                 self._begin(tag, data)
+            elif tag == "run":
+                self.ats.append(at)
+                self.changes.append(Run(at, *unpackb(data)))
             elif tag == "segment":
                 records = unpackb(data)
                 for own, record in enumerate(records, at - len(records) + 1):
@@ -134,7 +166,16 @@ def value(at: int, chain_at: Callable[[int], Chain]) -> tuple[Typed, int]:
             start, length = chain.piece
             typed = typed[0], typed[1][start : start + length]
         cost += len(typed[1]) // 4
-    changes = chain.changes[: bisect_right(chain.ats, at)]
-    for _, _, tail, sets in changes:
-        cost += len(tail) + OVERHEAD + sum(map(len, (sets or {}).values()))
+    changes = []
+    end = bisect_right(chain.ats, at)
+    if end < len(chain.ats) and chain.changes[end].__class__ is Run:
+        end += 1  # the place is inside of it
+    for change in chain.changes[:end]:
+        told, n = change.to(at) if isinstance(change, Run) else (change, 1)
+        if not n:
+            break
+        changes.append(told)
+        cost += len(told[2]) + n * OVERHEAD
+        if told[3]:
+            cost += sum(map(len, told[3].values()))
     return (typed[0], delta.patch(typed[1], changes)), cost

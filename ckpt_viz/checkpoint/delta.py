@@ -43,6 +43,7 @@ _LIST_16, _LIST_32, _MAP_16, _MAP_32 = 0xDC, 0xDD, 0xDE, 0xDF
 _SHORT, _LONG = 16, 0x10000
 _TAIL_DIGITS = 19
 _ID = 36
+_MOST = 1 << 13
 
 
 # -- comparing and applying ----------------------------------------------------------------------
@@ -78,7 +79,8 @@ def patch(packed: bytes, changes: Iterable[Change]) -> bytes:
         for _, n, tail, sets in changes:
             for at, item in (sets or {}).items():
                 items[at] = item
-            items += split(_head(kind, n) + tail) or []
+            if n:
+                items += split(_head(kind, n) + tail) or []
         return _head(kind, len(items)) + b"".join(items)
     total = count + sum(change[1] for change in changes)
     return b"".join([_head(kind, total), packed[skip:], *(change[2] for change in changes)])
@@ -149,12 +151,13 @@ def read(data: bytes) -> list[Any]:
     found = unpackb(data, option=_KEYS)
     if not isinstance(found, list) or len(found) < 2:
         raise ValueError("not a delta")
-    if found[0] == PART:
-        found[1] = [long(x) for x in found[1]]
-    elif found[0] != BODY:
-        found[1] = long(found[1])
-    if found[0] in (LIST, MAP) and type(found[3]) is list:
-        found[3][0] = [long(x) for x in found[3][0]]
+    kind = found[0]
+    if kind == PART:
+        found[1] = [LONG[x] for x in found[1]]
+    elif kind != BODY:
+        found[1] = LONG[found[1]]
+    if kind in (LIST, MAP) and found[3].__class__ is list:
+        found[3][0] = [LONG[x] for x in found[3][0]]
     return found
 
 
@@ -232,3 +235,16 @@ def long(name: Any) -> Any:
         return f"{int.from_bytes(name[:5]):032}.0.{int.from_bytes(name[5:])}"
     h = name.hex()
     return f"{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}"
+
+
+class _Longs(dict[Any, Any]):
+    """What short forms stand for, each made once."""
+
+    def __missing__(self, name: Any) -> Any:
+        if len(self) > _MOST:
+            self.clear()
+        self[name] = made = long(name)
+        return made
+
+
+LONG = _Longs()

@@ -204,7 +204,8 @@ class Values:
 
     def _whole(self, thread: str, ns: str, place: Sequence[Any]) -> tuple[Typed, int]:
         """The packed value at a place, and what reading its chain costs."""
-        changes, cost = [], 0
+        changes: list[delta.Change] = []
+        cost = 0
         while True:
             tag, data = self._stored(thread, ns, place)
             if tag != "delta":
@@ -213,13 +214,25 @@ class Values:
             if found[0] == delta.PART:
                 tag, data = self._piece(thread, ns, found[1:])
                 break
-            kind, n, tail, sets = delta.change_of(found)
-            if type(tail) is list:
-                tail = self._piece(thread, ns, tail)[1]
-            changes.append((kind, n, tail, sets))
-            cost += len(tail) + sum(map(len, (sets or {}).values())) + OVERHEAD
+            change = delta.change_of(found)
+            kind, n, tail, sets = change
+            if tail.__class__ is list:
+                tail = self._tail_at(thread, ns, tail)
+                change = kind, n, tail, sets
+            changes.append(change)
+            cost += len(tail) + OVERHEAD
+            if sets:
+                cost += sum(map(len, sets.values()))
             place = (place[0], found[1])
-        return (tag, delta.patch(data, reversed(changes))), cost + len(data)
+        changes.reverse()
+        return (tag, delta.patch(data, changes)), cost + len(data)
+
+    def _tail_at(self, thread: str, ns: str, piece: Sequence[Any]) -> bytes:
+        (id_, task, index), start, length = piece
+        tag, data = self._writes[thread, ns, id_][task, index][2]
+        if tag == "msgpack":
+            return data[start : start + length]  # type: ignore[no-any-return]
+        return self._piece(thread, ns, piece)[1]
 
     def _piece(self, thread: str, ns: str, piece: Sequence[Any]) -> Typed:
         place, start, length = piece

@@ -15,7 +15,7 @@ import ormsgpack
 from ormsgpack import packb, unpackb
 
 from ckpt_viz.checkpoint.base import Checkpoint
-from ckpt_viz.checkpoint.delta import long, short
+from ckpt_viz.checkpoint.delta import LONG, long, short
 from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, NULL
 
@@ -46,18 +46,7 @@ class _Shorts(dict[Any, Any]):
         return made
 
 
-class _Longs(dict[Any, Any]):
-    """The versions that short forms stand for, each made once."""
-
-    def __missing__(self, name: Any) -> Any:
-        if len(self) > _MOST:
-            self.clear()
-        self[name] = made = long(name)
-        return made
-
-
 SHORT = _Shorts()
-LONG = _Longs()
 
 
 def cell_of(typed: Typed) -> Cell:
