@@ -1,7 +1,7 @@
 """The saver that keeps everything in dictionaries, which one may look into to learn.
 
 How big values and long maps are told as changes is in `memory_values`; copying, pruning and
-counting in `memory_upkeep`.
+counting in `memory_upkeep`, the search for checkpoints in `memory_finding`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import islice
-from types import TracebackType
 from typing import Any, TypeAlias
 
 from ckpt_viz.checkpoint.base import (
@@ -32,7 +30,7 @@ from ckpt_viz.checkpoint.base import (
     text_version,
 )
 from ckpt_viz.checkpoint.kept import FLOOR
-from ckpt_viz.checkpoint.memory_upkeep import Upkeep
+from ckpt_viz.checkpoint.memory_finding import Finding
 from ckpt_viz.checkpoint.memory_values import Values
 from ckpt_viz.checkpoint.persistent import PersistentDict
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
@@ -45,7 +43,7 @@ _OWN_METADATA = 3
 """Entries of metadata that hold nothing of the user's: source, step and parents."""
 
 
-class InMemorySaver(Upkeep):
+class InMemorySaver(Finding):
     """Keeps checkpoints in this process; for trying out, tests and short-lived threads.
 
     ``storage[thread][ns][checkpoint_id] = (checkpoint, metadata, parent_id)``,
@@ -78,29 +76,6 @@ class InMemorySaver(Upkeep):
         if factory is not defaultdict:
             for kept in (self.storage, self.writes, self.blobs):
                 self.stack.enter_context(kept)
-
-    def __enter__(self) -> InMemorySaver:
-        self.stack.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        return self.stack.__exit__(kind, error, trace)
-
-    async def __aenter__(self) -> InMemorySaver:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        return self.__exit__(kind, error, trace)
 
     def get_next_version(self, current: Any, channel: Any = None) -> Any:
         """A version greater than ``current``, as text; see `text_version`."""
@@ -187,20 +162,6 @@ class InMemorySaver(Upkeep):
         row = rows.get(id_)
         return None if row is None else self._tuple(thread, ns, id_, row, None)
 
-    def _newest(self, thread: str, ns: str, rows: dict[str, Row]) -> str:
-        """The greatest id; only rows that came since the last question are looked at."""
-        while True:
-            count, newest = self._heads.get((thread, ns), (0, ""))
-            size = len(rows)
-            if newest not in rows or size < count:
-                count, newest = 0, ""
-            try:
-                newest = max(newest, *islice(reversed(rows), size - count), "")
-            except RuntimeError:  # a run in another thread put a row meanwhile: look again
-                continue
-            self._heads[thread, ns] = size, newest
-            return newest
-
     def list(
         self,
         config: Config | None,
@@ -235,26 +196,6 @@ class InMemorySaver(Upkeep):
                     continue
             left -= 1
             yield self._tuple(thread, ns, id_, row, metadata)
-
-    def _keys(self, config: Config | None, end: str | None) -> Iterator[tuple[str, str, str]]:
-        """``(id, thread, ns)`` of all checkpoints that a call to `list` is about."""
-        wanted_ns = wanted_id = None
-        threads = list(self.storage)
-        if config is not None:
-            thread, _, wanted_id = address(config)
-            threads = [thread]
-            wanted_ns = config["configurable"].get("checkpoint_ns")
-        for thread in threads:
-            for ns in list(self.storage.get(thread, ())):
-                if wanted_ns is not None and ns != wanted_ns:
-                    continue
-                for id_ in list(self._rows(thread, ns)):
-                    if (not end or id_ < end) and (not wanted_id or id_ == wanted_id):
-                        yield id_, thread, ns
-
-    def _rows(self, thread: str, ns: str) -> dict[str, Row]:
-        spaces = self.storage.get(thread)
-        return spaces.get(ns, {}) if spaces else {}
 
     def _metadata(self, thread: str, ns: str, id_: str, row: Row) -> Metadata:
         codec = self._packed.using(self.serde).codec
