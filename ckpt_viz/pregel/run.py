@@ -429,6 +429,8 @@ class Run:
             if task.outcome == "handled":
                 task.special.append((ERROR_SOURCE, task.name))
             task.error.add_note(f"During task with name '{task.name}' and id '{task.id}'")
+        elif isinstance(task.error, GraphBubbleUp):
+            return None  # a Command upwards is all that the task leaves
         if self.saver is None:
             return None
         if self.program.untracked:

@@ -281,10 +281,12 @@ class Normaliser:
         value = HEX.sub(self.label, value)
         return TIME.sub("TIME", ELAPSED.sub("elapsed", value))
 
-    def place(self, ns: str) -> list[int]:
+    def place(self, ns: str) -> tuple[list[int], list[str]]:
         """The order of a namespace: by the labels of its tasks, the unknown ones last."""
-        parts = (part.rpartition(":")[2] for part in ns.split("|"))
-        return [int(p) if p.isdigit() else int(self.labels.get(p, "ID999")[2:]) for p in parts if p]
+        parts = [part.rpartition(":") for part in ns.split("|") if part]
+        ids = [i for name, _, i in parts if name or i.isdigit()]
+        labels = [int(i) if i.isdigit() else int(self.labels.get(i, "ID999")[2:]) for i in ids]
+        return labels, [name or own for name, _, own in parts]
 
     def label(self, match: re.Match[str]) -> str:
         """The label of an id, the null task's kept."""

@@ -6,7 +6,7 @@ import operator
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import pytest
@@ -54,6 +54,7 @@ class Node:
     asks: int = 0
     fails: int = 0
     goto: str | None = None
+    nest: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,19 @@ def node(draw: st.DrawFn, names: list[str], calm: bool, fails: bool) -> Node:
         fails=int(fails),
         goto=draw(st.sampled_from([None, None, None, None, *names])),
     )
+
+
+@st.composite
+def nested_plans(draw: st.DrawFn) -> Plan:
+    """Graphs of which some nodes are graphs, or call one; with a memory where nothing races."""
+    plan = draw(plans())
+    targets = {target for target, _ in plan.sends.values()}
+
+    def inside(name: str, what: Node) -> Node:
+        kinds = ["", "node", "call", "node" if name in targets else "memory"]
+        return what if what.fails else replace(what, nest=draw(st.sampled_from(kinds)))
+
+    return replace(plan, nodes={n: inside(n, what) for n, what in plan.nodes.items()})
 
 
 @st.composite
@@ -143,10 +157,35 @@ def make_node(e: Engine, name: str, what: Node) -> Callable[[Any], Any]:
             "none": {},
         }[what.writes]
         if what.goto is not None:
-            return e.Command(update=values, goto=what.goto)
+            graph = e.Command.PARENT if what.nest else None
+            return e.Command(graph=graph, update=values, goto=what.goto)
         return values
 
-    return node
+    return nest(e, name, what.nest, node) if what.nest else node
+
+
+class Outward(TypedDict, total=False):
+    log: Annotated[list[str], operator.add]
+    total: Annotated[int, operator.add]
+
+
+class Inward(TypedDict, total=False):
+    last: str
+
+
+def nest(e: Engine, name: str, how: str, node: Callable[[Any], Any]) -> Any:
+    """A graph of two nodes around ``node``, or a function that calls it."""
+    builder = e.StateGraph(State, input_schema=Inward, output_schema=Outward)
+    builder.add_node("x", lambda s: {"log": [f"{name}x"]}).add_node("y", node)
+    builder.add_edge(e.START, "x").add_edge("x", "y")
+    graph = builder.compile(checkpointer=True if how == "memory" else None)
+    if how != "call":
+        return graph
+
+    def call(state: Any) -> Any:
+        return {"log": graph.invoke({"last": "called"}).get("log", [])}
+
+    return call
 
 
 def build(e: Engine, plan: Plan) -> Any:
@@ -223,7 +262,10 @@ def check(plan: Plan) -> set[str]:
         rec.run(graph, {"log": ["start"], "last": "x"}, {**C, "recursion_limit": 9})
         for number, what in enumerate(plan.acts):
             act(e, rec, graph, what, number)
-        rec.look(graph, C)
+        if any(what.nest for what in plan.nodes.values()):
+            rec.look_inside(graph, C)
+        else:
+            rec.look(graph, C)
 
     try:
         log = compare(run, colour=plan.colour)
@@ -278,6 +320,14 @@ def test_random_graphs(capsys: pytest.CaptureFixture[str]) -> None:
     """A moderate number of random graphs, the same ones each time."""
     tally = Tally()
     settings(settings.get_profile("differential"), max_examples=120)(given(plans())(tally.count))()
+    tally.report(capsys)
+
+
+def test_random_nested_graphs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Random graphs with graphs inside, the same ones each time."""
+    tally = Tally()
+    counted = settings(settings.get_profile("differential"), max_examples=50)
+    counted(given(nested_plans())(tally.count))()
     tally.report(capsys)
 
 
