@@ -55,6 +55,7 @@ class Node:
     fails: int = 0
     goto: str | None = None
     nest: str = ""
+    wait: float = WAIT
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ def nested_plans(draw: st.DrawFn) -> Plan:
 
     def inside(name: str, what: Node) -> Node:
         kinds = ["", "node", "call", "node" if name in targets else "memory"]
-        return what if what.fails else replace(what, nest=draw(st.sampled_from(kinds)))
+        if what.fails:
+            return replace(what, wait=0.3)  # a nested graph takes its time
+        return replace(what, nest=draw(st.sampled_from(kinds)))
 
     return replace(plan, nodes={n: inside(n, what) for n, what in plan.nodes.items()})
 
@@ -143,7 +146,7 @@ def make_node(e: Engine, name: str, what: Node) -> Callable[[Any], Any]:
 
     def node(state: Any) -> Any:
         if len(failed) < what.fails:
-            time.sleep(WAIT)
+            time.sleep(what.wait)
             failed.append(1)
             raise ValueError(f"{name} fails")
         answers = [e.interrupt(f"{name}{i}") for i in range(what.asks)]
