@@ -32,6 +32,7 @@ from ckpt_viz.pregel.requests import (
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.streams import SILENT
 from ckpt_viz.pregel.task import Task
+from ckpt_viz.pregel.whole_config import saver_of
 from ckpt_viz.pregel.workers import Workers
 
 
@@ -42,7 +43,7 @@ class _Async:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.saver = saver = run.saver
+        self.saver = saver = saver_of(run)
         self.loop = asyncio.get_running_loop()
         run.owner = asyncio.current_task()
         self.workers: Workers | None = None
@@ -55,7 +56,7 @@ class _Async:
         self.places: asyncio.Semaphore | None = None
         run.driver = self
         run.post = self.post
-        quick = _is_quick(saver)
+        quick = _is_quick(run.saver)
         self.plain = (Save, SaveWrites) if quick else ()
         put: Any = getattr(saver, "put" if quick else "aput", None)
         put_writes: Any = getattr(saver, "put_writes" if quick else "aput_writes", None)

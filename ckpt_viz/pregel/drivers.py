@@ -35,6 +35,7 @@ from ckpt_viz.pregel.requests import (
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.streams import SILENT
 from ckpt_viz.pregel.task import Task
+from ckpt_viz.pregel.whole_config import saver_of
 from ckpt_viz.pregel.workers import Workers
 
 
@@ -71,7 +72,7 @@ class _Sync:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.saver = saver = run.saver
+        self.saver = saver = saver_of(run)
         run.owner = get_ident()
         if switch.active:
             tell_of_a_running_loop()

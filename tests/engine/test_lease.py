@@ -26,6 +26,8 @@ from ckpt_viz.ids import checkpoint_id
 from ckpt_viz.pregel import lease
 from ckpt_viz.types import interrupt
 
+from .colour import Calls
+
 THREAD: dict[str, Any] = {"configurable": {"thread_id": "1"}}
 
 
@@ -525,6 +527,29 @@ def test_a_put_of_one_s_own_gets_whole_checkpoints() -> None:
     graph.invoke({"log": ["1"]}, THREAD)
     graph.update_state(THREAD, {"log": ["u"]}, as_node="b")
     assert [graph.checkpointer.get(t.config) for t in graph.checkpointer.list(THREAD)] == seen[::-1]
+
+
+@pytest.mark.parametrize("colour", ["sync", "async"])
+def test_a_saver_of_one_s_own_gets_the_caller_s_whole_config(colour: str) -> None:
+    class Mine(InMemorySaver):
+        def put(self, config: Any, *rest: Any) -> Any:
+            seen.append((config["configurable"], config["metadata"]))
+            return super().put(config, *rest)
+
+        def get_tuple(self, config: Any) -> Any:
+            seen.append((config["configurable"], config["metadata"]))
+            return super().get_tuple(config)
+
+    seen: list[Any] = []
+    call, graph = Calls(colour), graph_of(add, Mine())
+    config = {"configurable": {"thread_id": "1", "user": "me"}, "metadata": {"m": 1}}
+    call.invoke(graph, {"log": []}, config)
+    call.update(
+        graph, {"log": ["u"]}, call.state(graph, config).parent_config | config, as_node="b"
+    )
+    assert len(seen) > 6
+    assert {(c["user"], m["m"]) for c, m in seen} == {("me", 1)}
+    assert all(c["checkpoint_ns"] == "" for c, _ in seen)
 
 
 def test_two_savers_of_one_file_share_the_lease(tmp_path: Path) -> None:
