@@ -45,9 +45,15 @@ class Async:
 
 
 def open_saver(kind: str, request: pytest.FixtureRequest, tmp_path: Any, serde: Any = None) -> Any:
-    """A saver of a kind on an empty database; see `KINDS`."""
+    """A saver of a kind on an empty database, closed at the end of the test; see `KINDS`."""
     if kind == "memory":
         return InMemorySaver(serde)
+    saver = _opened(kind, request, tmp_path, serde)
+    request.addfinalizer(saver.close)
+    return saver
+
+
+def _opened(kind: str, request: pytest.FixtureRequest, tmp_path: Any, serde: Any) -> Any:
     if kind == "postgres":
         from ckpt_viz.checkpoint.postgres import PostgresSaver
 
@@ -73,10 +79,7 @@ KEY = b"a key of 32 bytes, for the tests"
 def raw_saver(request: pytest.FixtureRequest, tmp_path: Any) -> Any:
     kind = request.param.removesuffix("-encrypted")
     serde = None if kind == request.param else EncryptedSerializer.from_key(KEY)
-    saver = open_saver(kind, request, tmp_path, serde)
-    yield saver
-    if hasattr(saver, "close"):
-        saver.close()
+    return open_saver(kind, request, tmp_path, serde)
 
 
 @pytest.fixture(params=[Sync, Async], ids=["sync", "async"])

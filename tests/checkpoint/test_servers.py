@@ -138,6 +138,24 @@ def test_a_value_that_was_there_already_is_no_base(open_saver: Any) -> None:
     assert saver.get_tuple(cfg).checkpoint["channel_values"] == {"big": [*two, 1]}
 
 
+def test_a_step_and_its_only_task_are_stored_together(open_saver: Any) -> None:
+    saver = open_saver()
+    base = chain(saver, 1)[0]
+    big = [{"i": i, "text": "x" * 40} for i in range(60)]
+    made = checkpoint(1, {"big": big}, {"big": "2.0"})
+    wrote = (base, [("big", big)], "task", "path")
+    put(open_saver(), base, 1, {"n": 2})
+    with pytest.raises(ThreadBusyError):
+        saver.put_step(wrote, Extending(base), made, {"step": 1}, {"big": "2.0"})
+    assert saver.get_tuple(base).pending_writes == []
+    cfg = saver.put_step(wrote, base, made, {"step": 1}, {"big": "2.0"})
+    assert saver.get_tuple(base).pending_writes == [("task", "big", big)]
+    wrote = (cfg, [("big", [1])], "task", "path")
+    made = checkpoint(2, {"big": [*big, 1]}, {"big": "3.0"})
+    cfg = asyncio.run(saver.aput_step(wrote, cfg, made, {"step": 2}, {"big": "3.0"}))
+    assert saver.get_tuple(cfg).checkpoint["channel_values"] == {"big": [*big, 1]}
+
+
 def test_names_that_servers_trip_over(open_saver: Any) -> None:
     saver = open_saver()
     odd = "a\x00b\\u0000 'é\ud800{}:*?[x]\n"

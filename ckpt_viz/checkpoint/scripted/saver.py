@@ -52,6 +52,7 @@ class ScriptedSaver(BaseCheckpointSaver):
     """
 
     partial_values = True
+    joins_writes = True
     compares_heads = True
 
     def __init__(self, rows: Rows, colours: Colours, serde: SerializerProtocol | None) -> None:
@@ -95,14 +96,28 @@ class ScriptedSaver(BaseCheckpointSaver):
         """As `put`; the values are packed at once."""
         return await self._colours.arun(self._put(config, checkpoint, metadata, new_versions))
 
-    def _put(self, config: Config, *what: Any) -> Plan[Config]:
+    def put_step(self, writes: Any, *put: Any) -> Config:
+        """`put_writes` and `put` in one transaction, for a step that had one task.
+
+        Args:
+            writes: the arguments of `put_writes`.
+            put: those of `put`.
+        """
+        return self._colours.run(self._put(*put, writes=writes))
+
+    async def aput_step(self, writes: Any, *put: Any) -> Config:
+        """As `put_step`; the values are packed at once."""
+        return await self._colours.arun(self._put(*put, writes=writes))
+
+    def _put(self, config: Config, *what: Any, writes: Any = None) -> Plan[Config]:
         thread, ns, _ = address(config)
-        values = self._values
+        values, rows = self._values, self._rows
         for tried in range(2):
             try:
-                pending = pack_put(values, config, *what)
-                yield Transaction(lambda p=pending: put(self._rows, values, p))  # type: ignore[misc]
-                return config_of(thread, ns, pending.row.id)
+                wrote = None if writes is None else pack_writes(values, *writes)
+                new = pack_put(values, config, *what)
+                yield Transaction(lambda n=new, w=wrote: put(rows, values, n, w))  # type: ignore[misc]
+                return config_of(thread, ns, new.row.id)
             except BaseGone:
                 values.kept.drop(thread)
                 if tried:

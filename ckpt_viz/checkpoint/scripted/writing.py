@@ -74,8 +74,10 @@ def pack_put(
     return Pending(row, new, spot, unread if codec.deltas else [], config.__class__ is Extending)
 
 
-def put(rows: Rows, values: Values, pending: Pending) -> Script[None]:
+def put(rows: Rows, values: Values, pending: Pending, wrote: Edit | None = None) -> Script[None]:
     """Store a packed checkpoint, its big values as changes of the parent's.
+
+    ``wrote`` has writes that are stored with it.
 
     Raises:
         BaseGone: the parent's values were removed by somebody else. HeadMoved: somebody else
@@ -91,6 +93,9 @@ def put(rows: Rows, values: Values, pending: Pending) -> Script[None]:
         edit.blobs[key] = Blob(values.close(blob.typed, row.thread, *key), blob.base)
     bases = {BlobKey(row.ns, *blob.base) for blob in edit.blobs.values() if blob.base is not None}
     edit.needs = bases - edit.blobs.keys()
+    if wrote is not None:
+        edit.writes = wrote.writes
+        edit.needs |= wrote.needs
     edit.extends = (row.ns, row.parent) if pending.extending else None
     edit.needs_row = None if row.base is None else (row.ns, row.base)
     there = yield from rows.edit(edit)
