@@ -17,7 +17,7 @@ from ckpt_viz.constants import END, ROOT, START, TASKS
 from ckpt_viz.graph.schema import channels_of, coercer, managed_of
 from ckpt_viz.graph.spec import NodeSpec, Policies
 from ckpt_viz.graph.writing import Writing
-from ckpt_viz.pregel.program import Node, branch_to
+from ckpt_viz.pregel.program import Node, Write, branch_to
 from ckpt_viz.pregel.retry import policies_of
 from ckpt_viz.types import Send
 
@@ -29,6 +29,16 @@ class Wiring:
         self.builder = builder
         self.defaults = defaults
         self.default_handler = default_handler
+        self.keys = frozenset(builder.channels)
+        self.known: dict[int, Any] = {}
+        self.edges: dict[str, list[Write]] = {}
+        for start, end in sorted(builder.edges):
+            if end != END:
+                self.edges.setdefault(start, []).append((branch_to(end), None))
+        for starts, end in sorted(builder.waiting_edges):
+            for start in dict.fromkeys(starts) if end != END else ():
+                join = (f"join:{'+'.join(starts)}:{end}", start)
+                self.edges.setdefault(start, []).append(join)
 
     def parts(self) -> dict[str, Any]:
         """Nodes, channels and which of them are shown, as the engine takes them."""
@@ -75,10 +85,11 @@ class Wiring:
 
     def _node(self, name: str, spec: NodeSpec, joins: list[str]) -> Node:
         writing = self._writing(name)
+        reads, managed = self._reading(spec.input_schema)
         return Node(
             name,
             tuple(sorted([f"branch:to:{name}", *joins])),
-            tuple(channels_of(spec.input_schema)),
+            reads,
             spec.call,
             writing.write,
             spec.wants,
@@ -89,9 +100,17 @@ class Wiring:
             async_router=any(branch.is_async for branch in writing.branches),
             func=spec.func,
             acall=spec.acall,
-            managed=tuple(managed_of(spec.input_schema).items()),
+            managed=managed,
             **self._policies(spec),
         )
+
+    def _reading(self, schema: Any) -> tuple[tuple[str, ...], tuple[tuple[str, Any], ...]]:
+        """The channels and the computed values of an input schema, found once for all nodes."""
+        if id(schema) not in self.known:
+            computed = tuple(managed_of(schema).items())
+            self.known[id(schema)] = tuple(channels_of(schema)), computed
+        found: tuple[Any, Any] = self.known[id(schema)]
+        return found
 
     def _policies(self, spec: NodeSpec) -> dict[str, Any]:
         """The node's policies, where it has none the graph's defaults."""
@@ -105,20 +124,8 @@ class Wiring:
         }
 
     def _writing(self, name: str) -> Writing:
-        builder = self.builder
-        edges: list[tuple[str, Any]] = [
-            (branch_to(end), None)
-            for start, end in sorted(builder.edges)
-            if start == name and end != END
-        ]
-        for starts, end in sorted(builder.waiting_edges):
-            if name in starts and end != END:
-                edges.append((f"join:{'+'.join(starts)}:{end}", name))
-        return Writing(
-            frozenset(builder.channels),
-            tuple(edges),
-            tuple(builder.branches.get(name, {}).values()),
-        )
+        branches = self.builder.branches.get(name, {}).values()
+        return Writing(self.keys, tuple(self.edges.get(name, ())), tuple(branches))
 
 
 def _one(keys: Iterable[str]) -> str | list[str]:
