@@ -435,7 +435,11 @@ OTHER = textwrap.dedent(
     flow = StateGraph(State).add_node("a", slow).add_node("b", slow)
     flow.add_edge(START, "a").add_edge("a", "b")
     graph = flow.compile(checkpointer=SqliteSaver.from_conn_string(sys.argv[1]))
-    for number in range(40):
+    print("ready", flush=True)
+    sys.stdin.readline()
+    number, end = 0, time.monotonic() + 0.8
+    while time.monotonic() < end:
+        number += 1
         text = f"{sys.argv[2]}{number}"
         try:
             graph.invoke({"log": [text]}, {"configurable": {"thread_id": "1"}})
@@ -451,10 +455,18 @@ def test_two_processes_on_one_file(tmp_path: Path) -> None:
     """What a process was told is applied is in the end state, and refusals did happen."""
     path = str(tmp_path / "two.db")
     SqliteSaver.from_conn_string(path).setup()
+    pipe = subprocess.PIPE
     both = [
-        subprocess.Popen([sys.executable, "-c", OTHER, path, name], stdout=subprocess.PIPE)
+        subprocess.Popen([sys.executable, "-c", OTHER, path, name], stdin=pipe, stdout=pipe)
         for name in "xy"
     ]
+    for one in both:
+        assert one.stdout is not None
+        assert one.stdout.readline() == b"ready\n"
+    for one in both:  # both at once, so that they meet
+        assert one.stdin is not None
+        one.stdin.write(b"go\n")
+        one.stdin.flush()
     lines = [line for one in both for line in one.communicate(timeout=60)[0].decode().split()]
     assert [one.returncode for one in both] == [0, 0]
     state = graph_of(add, SqliteSaver.from_conn_string(path)).get_state(THREAD)
