@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from contextvars import Context
 from functools import partial
@@ -102,9 +103,15 @@ def route_now(run: Run, task: Task, own: TaskScope | None = None) -> list[tuple[
     found: Any = routes(run, task, own)
     if isinstance(found, list):
         return found
+    frame = getattr(found, "cr_frame", None)
+    asked = None if frame is None else frame.f_locals.get("answer")
+    if inspect.iscoroutine(asked):  # nobody will await it
+        asked.close()
     found.close()
+    routers = getattr(asked, "__name__", "router")
     raise TypeError(
-        f"A router after node {task.name!r} is async: run the graph with `await graph.ainvoke(…)`, "
+        f'No synchronous function provided to "{routers}", a router after node {task.name!r}: '
+        "run the graph with `await graph.ainvoke(…)`, "
         "or give the update as another node."
     )
 
