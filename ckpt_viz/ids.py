@@ -61,11 +61,14 @@ def stamp(step: int, parent: str | None = None) -> tuple[str, str]:
             clock.second = now - now % 1_000_000_000
             moment = time.gmtime(clock.second // 1_000_000_000)
             clock.second_text = time.strftime("%Y-%m-%dT%H:%M:%S.", moment)
-        clock.last_id = id_ = (
-            f"{clock.high_text}{tick >> 12 & 0xFFFF:04x}-6{tick & 0xFFF:03x}"
-            f"-{step & 0x3FFF | 0x8000:04x}{clock.node}"
+        clock.last_id = id_ = "%s%04x-6%03x-%04x%s" % (  # noqa: UP031 - a quarter less time
+            clock.high_text,
+            tick >> 12 & 0xFFFF,
+            tick & 0xFFF,
+            step & 0x3FFF | 0x8000,
+            clock.node,
         )
-        return id_, f"{clock.second_text}{(now - clock.second) // 1000:06d}+00:00"
+        return id_, "%s%06d+00:00" % (clock.second_text, (now - clock.second) // 1000)  # noqa: UP031
 
 
 def tick_of(id_: str) -> int:

@@ -131,6 +131,11 @@ class Cell(BaseChannel[Any, Any, Any]):
     volatile: ClassVar[bool] = False
     __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)  # for annotations alone
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "checkpoint" in vars(cls) and "saved" not in vars(cls):  # then that is what is stored
+            cls.saved = BaseChannel.saved  # type: ignore[method-assign]
+
     def __init__(self, typ: Any = Any, key: str = "") -> None:
         super().__init__(typ, key)
         self.value: Any = MISSING
@@ -166,6 +171,9 @@ class Cell(BaseChannel[Any, Any, Any]):
         self.value = checkpoint
 
     def checkpoint(self) -> Any:
+        return self.value
+
+    def saved(self) -> Any:
         return self.value
 
     def get(self) -> Any:

@@ -133,11 +133,16 @@ class BaseCheckpointSaver:
     """What tells that two savers keep the same threads, such as a file's path; None: the object."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """A class with a `put` of its own gets whole checkpoints, unless it says otherwise."""
+        """A class with a `put` of its own gets whole checkpoints, and one with a `put` or
+        `put_writes` of its own gets each call by itself, unless it says otherwise."""
         super().__init_subclass__(**options)
         own = vars(cls)
-        if ("put" in own or "aput" in own) and "partial_values" not in own:
+        puts = "put" in own or "aput" in own
+        if puts and "partial_values" not in own:
             cls.partial_values = False
+        puts = puts or "put_writes" in own or "aput_writes" in own
+        if puts and "joins_writes" not in own:
+            cls.joins_writes = False
 
     def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
         self.serde: SerializerProtocol = (
@@ -395,8 +400,11 @@ def address(config: Config) -> tuple[str, str, str | None]:
     Raises:
         MissingThreadIdError: there is no thread id.
     """
-    conf = (config or {}).get("configurable") or {}
-    thread = conf.get("thread_id")
+    try:
+        conf = config["configurable"]
+        thread = conf["thread_id"]
+    except (KeyError, TypeError):
+        conf, thread = {}, None
     if thread is None:
         raise MissingThreadIdError(
             "The config names no thread. Pass {'configurable': {'thread_id': '...'}}."

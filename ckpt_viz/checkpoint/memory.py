@@ -25,7 +25,6 @@ from ckpt_viz.checkpoint.base import (
     config_of,
     matches,
     named,
-    pack_values,
     parent_of,
     text_version,
 )
@@ -34,6 +33,7 @@ from ckpt_viz.checkpoint.memory_finding import Finding
 from ckpt_viz.checkpoint.memory_values import Values
 from ckpt_viz.checkpoint.persistent import PersistentDict
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
+from ckpt_viz.checkpoint.serde.jsonplus import EMPTY
 from ckpt_viz.errors import SerializationError
 
 __all__ = ["InMemorySaver", "MemorySaver", "PersistentDict"]
@@ -55,6 +55,7 @@ class InMemorySaver(Finding):
 
     partial_values = True
     never_blocks = True
+    joins_writes = True
     compares_heads = True
 
     # Not in __dict__, which shows what is documented and no more.
@@ -103,7 +104,14 @@ class InMemorySaver(Finding):
         codec = packed.codec
         if codec is None or codec.serde is not self.serde:
             codec = packed.use(self.serde)
-        new = pack_values(codec.dumps, checkpoint["channel_values"], new_versions)
+        dumps, values = codec.dumps, checkpoint["channel_values"]
+        new: dict[tuple[str, str, str, Any], Typed] = {}
+        for channel, version in new_versions.items():
+            try:
+                typed = dumps(values[channel]) if channel in values else EMPTY
+            except SerializationError as error:
+                raise named(error, channel) from error
+            new[thread, ns, channel, version] = typed
         meta = (codec.plain if len(metadata) == _OWN_METADATA else codec.dumps)(metadata)
         place = (thread, ns, parent)
         body = packed.body(place, checkpoint, new_versions)
@@ -111,15 +119,20 @@ class InMemorySaver(Finding):
             body = codec.seal(body, thread, ns, id_)
             meta = codec.seal(meta, thread, ns, id_, "metadata")
         blobs = self.blobs
-        for channel, version, typed in new:
+        for key, typed in new.items():
             stored = typed
             if len(typed[1]) > FLOOR:
-                stored = packed.smaller(place, id_, (channel, version), typed)
+                stored = packed.smaller(place, id_, key[2:], typed)
             if codec.sealed:
-                stored = codec.seal(stored, thread, ns, channel, version)
-            blobs.setdefault((thread, ns, channel, version), stored)
+                stored = codec.seal(stored, *key)
+            blobs.setdefault(key, stored)
         self.storage[thread][ns][id_] = (body, meta, parent)
         return config_of(thread, ns, id_)
+
+    def put_step(self, writes: Any, *put: Any) -> Config:
+        """`put_writes` and `put` in one call, for a step that had one task."""
+        self.put_writes(*writes)
+        return self.put(*put)
 
     def put_writes(
         self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -134,7 +147,7 @@ class InMemorySaver(Finding):
         codec = packed.codec
         if codec is None or codec.serde is not self.serde:
             codec = packed.use(self.serde)
-        dumps, rows = codec.dumps, []
+        dumps, rows = codec.dumps, {}
         for position, (channel, value) in enumerate(writes):
             index = WRITES_IDX_MAP.get(channel, position)
             try:
@@ -145,11 +158,11 @@ class InMemorySaver(Finding):
                 typed = packed.piece(thread, ns, typed)
             if codec.sealed:
                 typed = codec.seal(typed, thread, ns, id_ or "", task_id, index)
-            rows.append((index, (task_id, channel, typed, task_path)))
+            rows[task_id, index] = task_id, channel, typed, task_path
         kept = self.writes[thread, ns, id_ or ""]
-        for index, row in rows:
-            if index < 0 or (task_id, index) not in kept:
-                kept[task_id, index] = row
+        for key, row in rows.items():
+            if key[1] < 0 or key not in kept:
+                kept[key] = row
 
     def get_tuple(self, config: Config) -> CheckpointTuple | None:
         """The addressed checkpoint, or the newest of the thread; None if there is none."""

@@ -60,12 +60,13 @@ class _Async:
         self.plain = (Save, SaveWrites) if quick else ()
         put: Any = getattr(saver, "put" if quick else "aput", None)
         put_writes: Any = getattr(saver, "put_writes" if quick else "aput_writes", None)
+        put_step: Any = getattr(saver, "put_step" if quick else "aput_step", None)
         self.table: dict[type, Any] = {
             Load: lambda r: saver.aget_tuple(r.config),
             Save: lambda r: (
                 put(r.config, r.checkpoint, r.metadata, r.versions)
                 if r.writes is None
-                else saver.aput_step(*r.arguments)
+                else put_step(r.writes.arguments, r.config, r.checkpoint, r.metadata, r.versions)
             ),
             SaveWrites: lambda r: put_writes(r.config, r.writes, r.task_id, r.path),
             Start: self.start,

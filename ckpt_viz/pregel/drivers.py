@@ -87,7 +87,9 @@ class _Sync:
             Save: lambda r: (
                 saver.put(r.config, r.checkpoint, r.metadata, r.versions)
                 if r.writes is None
-                else saver.put_step(*r.arguments)
+                else saver.put_step(
+                    r.writes.arguments, r.config, r.checkpoint, r.metadata, r.versions
+                )
             ),
             SaveWrites: lambda r: saver.put_writes(r.config, r.writes, r.task_id, r.path),
             RunOne: lambda r: run_task(run, r.task, copy_context()),

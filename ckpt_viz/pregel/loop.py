@@ -72,11 +72,11 @@ def _loop(run: Run, replaying: bool) -> Script:
         if run.announces or (run.updates and run.pending):
             yield from _show_started(run, tasks)
         refuse_readers(live.channels, tasks)
-        if not (yield from _execute(run, tasks)):
+        updated = yield from _execute(run, tasks)
+        if updated is None:
             yield from _stop_waiting(run, tasks)
             return True
         run.going_on = False
-        updated = yield from _applied(run, tasks)
         step = run.step
         if (request := run.save("loop")) is not None:
             yield request
@@ -91,18 +91,6 @@ def _loop(run: Run, replaying: bool) -> Script:
             yield from _show_break(run)
             return True
     return False
-
-
-def _applied(run: Run, tasks: Sequence[Task]) -> Script:
-    """Apply a step's writes. Those that were to be stored with it are stored if that fails."""
-    try:
-        refuse_reducers(run.live.channels, tasks)
-        return apply_writes(run.live, tasks, run.next_version)
-    except BaseException:
-        if run.held is not None:
-            request, run.held = run.held, None
-            yield request
-        raise
 
 
 def _barred(run: Run) -> Exception:
@@ -205,9 +193,10 @@ def _show_called(run: Run, told: Told) -> Script:
 
 
 def _execute(run: Run, tasks: list[Task]) -> Script:
-    """Run the tasks that have not finished, committing each as it ends. False: a question waits.
+    """Run the tasks that have not finished, committing each as it ends, and apply their writes.
 
-    The handlers of failures, and what nodes called, are added to the tasks.
+    The channels that they changed; None if a question waits. The handlers of failures, and what
+    nodes called, are added to the tasks.
 
     Raises:
         BaseException: the first failure, when every other task has ended or was cancelled.
@@ -227,11 +216,19 @@ def _execute(run: Run, tasks: list[Task]) -> Script:
             raise error
         finally:
             del error
-    finished = "interrupt" not in [t.outcome for t in tasks]
-    if finished and run.children:
+    if run.alone is None and "interrupt" in [t.outcome for t in tasks]:
+        return None
+    if run.children:
         tasks += run.children
         run.children = []
-    return finished
+    try:
+        refuse_reducers(run.live.channels, tasks)
+        return apply_writes(run.live, tasks, run.next_version)
+    except BaseException:
+        if run.held is not None:  # what was to be stored with the step is stored without it
+            request, run.held = run.held, None
+            yield request
+        raise
 
 
 def _by_itself(run: Run, tasks: list[Task]) -> Script:
@@ -242,14 +239,14 @@ def _by_itself(run: Run, tasks: list[Task]) -> Script:
     if (live or run.children) and (yield from _with_children(run, tasks, live)):
         pass
     elif task.outcome == "done":
-        if (request := run.ended(task)) is not None:
-            if run.joins() and len(tasks) == 1 and not run.cache_keys:
-                run.held = request
-            else:
-                yield request
+        run.alone = task
+        request = run.ended(task)
+        if run.joins and len(tasks) == 1 and not run.cache_keys:
+            run.held = request
+        elif request is not None:
+            yield request
         if run.cache_keys:
             yield from put_result(run, task)
-        run.alone = task
         return
     else:
         yield from _settle(run, tasks, task)

@@ -29,13 +29,6 @@ class Save:
         self.metadata = metadata
         self.versions = versions
 
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        """What a saver's ``put_step`` takes."""
-        own = self.writes
-        told = () if own is None else (own.config, own.writes, own.task_id, own.path)
-        return told, self.config, self.checkpoint, self.metadata, self.versions
-
 
 class SaveWrites:
     """Store pending writes under the checkpoint that their task started from."""
@@ -47,6 +40,11 @@ class SaveWrites:
         self.writes = writes
         self.task_id = task_id
         self.path = path
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What a saver's ``put_writes`` takes."""
+        return self.config, self.writes, self.task_id, self.path
 
 
 class RunOne:

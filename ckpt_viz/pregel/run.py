@@ -98,6 +98,7 @@ class Run:
         "here",
         "identified",
         "interrupts",
+        "joins",
         "kept",
         "keys",
         "lease",
@@ -204,6 +205,7 @@ class Run:
         self.progress = progress_of(self.within)
         if self.progress is not None:
             self.announces = True
+        self.joins = getattr(saver, "joins_writes", False) is True
         self.owner: Any = None
         self.lease: Any = None
         self.addressed = self.guarded = self.leaving = False
@@ -330,10 +332,6 @@ class Run:
         }
         yield from self.show_both("checkpoints", "checkpoint", self.metadata["step"], payload)
 
-    def joins(self) -> bool:
-        """Whether the saver stores a step's only task together with its checkpoint."""
-        return getattr(self.saver, "joins_writes", False) is True
-
     def read(self) -> Any:
         """The values that this run shows."""
         return self.live.read(self.keys)
@@ -421,6 +419,8 @@ class Run:
         writes: Sequence[Any] = ()
         if task.outcome == "done":
             writes = task.writes or _NOTHING
+            if self.saver is not None and not (task.special or self.program.untracked):
+                return self.keep(writes, task.id, task.path_text)
         elif task.outcome == "interrupt":
             if task.interrupts:  # none: a break point inside a nested graph
                 task.special.append((INTERRUPT, list(task.interrupts)))

@@ -63,6 +63,7 @@ class Writer:
     def __init__(self) -> None:
         self.kept = Kept()
         self.packing: Packing | None = None
+        self.heads: dict[int, str] = {}  # as long as no other program has written
         self._keys: dict[tuple[str, str], int] = {}
         self._seen: int | None = None
 
@@ -78,13 +79,15 @@ class Writer:
         """Forget all that was read or written: something else was done to the file."""
         self.kept.drop()
         self._keys.clear()
+        self.heads.clear()
 
     def look(self, conn: sqlite3.Connection) -> None:
-        """Forget the numbers of threads if another program has written: they may have gone."""
+        """Forget numbers and heads of threads if another program has written."""
         found = conn.execute("PRAGMA data_version").fetchone()[0]
         if found != self._seen:
             self._seen = found
             self._keys.clear()
+            self.heads.clear()
 
     def save(self, conn: sqlite3.Connection, *puts: _Saving) -> None:
         """Write these in one transaction."""
@@ -322,9 +325,14 @@ class Put(_Saving):
         return "", data
 
     def _save(self, conn: sqlite3.Connection) -> None:
+        heads = self._writer.heads
         if self.extending is not None:
-            newest = conn.execute(_NEWEST, (self.k, self.parent or "")).fetchone()[0]
-            check_head(self.extending, newest)
+            if self.parent is None or heads.get(self.k) != self.parent:
+                newest = conn.execute(_NEWEST, (self.k, self.parent or "")).fetchone()[0]
+                check_head(self.extending, newest)
+            heads[self.k] = self.id
+        elif self.k in heads:
+            heads[self.k] = max(heads[self.k], self.id)
         by_version: dict[Any, dict[str, Cell]] = {}
         for channel, version, typed in self.values:
             if len(typed[1]) < chains.BIG:
@@ -337,7 +345,7 @@ class Put(_Saving):
             if conn.execute(_PUT_VALUES, row).rowcount == 0:
                 self._add_cells(conn, told, cells)
         source, step, mtag, meta = self.meta
-        parent = short(self.parent)
+        parent = SHORT[self.parent]
         if self.maps is not None and not self._is_there(conn):
             self.body = "", self._whole_body()
         conn.execute(_PUT, (self.k, self.id, parent, source, step, *self.body, mtag, meta))
@@ -466,7 +474,7 @@ class PutWrites(_Saving):
                 cell = self._whole(typed)
                 self._notes.append(("", Grown(None, typed, 0, cell)))
             rows.append((index, channel, cell))
-        key = (self.k, short(self.id), short(self.task))
+        key = (self.k, SHORT[self.id], short(self.task))
         row = (*key, self.path, pack_writes(rows))
         if conn.execute(_PUT_WRITES, row).rowcount == 0:
             self._add_writes(conn, key, rows)
