@@ -33,7 +33,7 @@ from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.streams import SILENT
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.whole_config import saver_of
-from ckpt_viz.pregel.workers import Workers
+from ckpt_viz.pregel.workers import PATIENCE, Workers
 
 
 class _Async:
@@ -96,6 +96,8 @@ class _Async:
         if self.workers is None:
             self.workers = Workers(self.run.settings.config.get("max_concurrency"))
         self.workers.start(jobs)
+        if len(jobs) > 1:
+            self.loop.call_later(PATIENCE, self.workers.spread)
 
     def _work(self, task: Task, context: Context) -> None:
         run_task(self.run, task, context)

@@ -36,7 +36,7 @@ from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.streams import SILENT
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.whole_config import saver_of
-from ckpt_viz.pregel.workers import Workers
+from ckpt_viz.pregel.workers import PATIENCE, Workers
 
 
 class Chunk:
@@ -129,6 +129,14 @@ class _Sync:
                 self.crew.drop()
         if not self.left and self.done.empty():
             return None
+        if self.workers is not None and self.workers.waiting:
+            try:
+                item = self.done.get(timeout=PATIENCE)
+            except Empty:
+                self.workers.spread()
+            else:
+                self.left += counts(item)
+                return item
         try:
             item = self.done.get(timeout=time_left(self.run))
         except Empty:
