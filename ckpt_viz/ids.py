@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from functools import lru_cache
 from random import getrandbits
 
 from xxhash import xxh3_128_hexdigest
@@ -99,6 +100,7 @@ def interrupt_id(task_ns: str, answered: int = 0) -> str:
     return xxh3_128_hexdigest(text.encode())
 
 
+@lru_cache(maxsize=16)  # the tasks of a step share theirs
 def id_bytes(checkpoint: str) -> bytes:
     """The bytes of a checkpoint id that task ids are hashed from."""
     try:

@@ -344,7 +344,9 @@ class Run:
     def save(self, source: str) -> Save | None:
         """Make the live state the next checkpoint and count the step; the request to store it."""
         live, step = self.live, self.step
-        self.metadata = {"source": source, "step": step, "parents": self.parents, **self.user}
+        self.metadata = {"source": source, "step": step, "parents": self.parents}
+        if self.user:
+            self.metadata |= self.user
         self.pending = []
         self.answers.single = []  # an answer that nobody took dies with its checkpoint
         self.step = step + 1
@@ -419,8 +421,9 @@ class Run:
         writes: Sequence[Any] = ()
         if task.outcome == "done":
             writes = task.writes or _NOTHING
-            if self.saver is not None and not (task.special or self.program.untracked):
-                return self.keep(writes, task.id, task.path_text)
+            plain = self.saver is not None and not (task.special or self.program.untracked)
+            if plain and not self.deferring:
+                return SaveWrites(self.here, writes, task.id, task.path_text)
         elif task.outcome == "interrupt":
             if task.interrupts:  # none: a break point inside a nested graph
                 task.special.append((INTERRUPT, list(task.interrupts)))
