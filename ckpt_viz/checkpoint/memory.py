@@ -159,7 +159,11 @@ class InMemorySaver(Finding):
             if codec.sealed:
                 typed = codec.seal(typed, thread, ns, id_ or "", task_id, index)
             rows[task_id, index] = task_id, channel, typed, task_path
-        kept = self.writes[thread, ns, id_ or ""]
+        place = thread, ns, id_ or ""
+        kept = self.writes.get(place)
+        if kept is None:
+            self.writes[place] = rows
+            return
         for key, row in rows.items():
             if key[1] < 0 or key not in kept:
                 kept[key] = row

@@ -45,7 +45,10 @@ class Writes:
 
 
 def _order(task: Writer) -> tuple[Any, ...]:
-    return tuple(f"{p:010d}" if isinstance(p, int) else str(p) for p in task.path[:3])
+    path = task.path
+    if len(path) == 2 and path[0] == PULL:
+        return path
+    return tuple([f"{p:010d}" if isinstance(p, int) else str(p) for p in path[:3]])
 
 
 def _group(live: Live, tasks: Sequence[Writer]) -> dict[str, list[Any]]:

@@ -98,11 +98,12 @@ class Live:
     def saved_values(self, names: Iterable[str]) -> dict[str, Any]:
         """The saved forms of the named channels, without the empty ones."""
         found = {}
-        specs, saved = self.program.channels, self.channels.values_saved
+        specs, channels = self.program.channels, self.channels
         for name in names:
-            # A channel that the graph no longer has keeps what was saved.
-            known = name in specs
-            value = self.channels[name].saved() if known else saved.get(name, MISSING)
+            if name in specs:
+                value = channels[name].saved()
+            else:  # a channel that the graph no longer has keeps what was saved
+                value = channels.values_saved.get(name, MISSING)
             if value is not MISSING:
                 found[name] = value
         return found

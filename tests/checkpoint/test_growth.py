@@ -197,7 +197,11 @@ def test_many_channels_are_not_rewritten_at_each_step() -> None:
 def sqlite_bytes(path: Any) -> int:
     with SqliteSaver.from_conn_string(path) as saver:
         saver.compact()
-        return saver.conn.execute("PRAGMA page_count").fetchone()[0] * 4096
+        pages, size = (
+            saver.conn.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("page_count", "page_size")
+        )
+        return pages * size
 
 
 def test_a_growing_list_in_sqlite(tmp_path: Any) -> None:

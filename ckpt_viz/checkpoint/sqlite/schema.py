@@ -59,6 +59,7 @@ def create(conn: sqlite3.Connection, *, ours: bool) -> None:
         RuntimeError: the file was written by a newer version of this package.
     """
     conn.execute("PRAGMA busy_timeout=30000")
+    conn.execute("PRAGMA page_size=2048")  # of a new file: a step writes whole pages
     if not conn.in_transaction:
         _use_wal(conn)
         conn.execute("PRAGMA wal_autocheckpoint=4000").fetchall()
