@@ -92,7 +92,7 @@ def _mark_seen(live: Live, tasks: Sequence[Writer], version: Any) -> bool:
         if live.channels[trigger].consume():
             versions[trigger] = version
             live.max_version = version
-            live.changed[trigger] = True
+            live.changed[trigger] = version
     return bump
 
 
@@ -119,7 +119,7 @@ def apply_writes(live: Live, tasks: Sequence[Writer], next_version: NextVersion)
         channel = channels[name]
         if channel.update(values):
             versions[name] = live.max_version = version
-            changed[name] = True
+            changed[name] = version
             if channel.peek() is not MISSING:
                 updated.add(name)
                 if channel.volatile:
@@ -138,7 +138,7 @@ def _sweep(live: Live, stale: Iterable[str], updated: set[str], version: Any) ->
         channel = live.channels[name]
         if channel.is_available() and channel.update([]):
             live.versions[name] = live.max_version = version
-            live.changed[name] = True
+            live.changed[name] = version
             if channel.is_available():
                 updated.add(name)
             else:
@@ -152,7 +152,7 @@ def _finish(live: Live, updated: set[str], version: Any) -> None:
         if channel.finish():
             live.versions[name] = version
             live.max_version = version
-            live.changed[name] = True
+            live.changed[name] = version
             if channel.is_available():
                 updated.add(name)
 

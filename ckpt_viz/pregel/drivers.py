@@ -84,13 +84,7 @@ class _Sync:
         run.post = lambda chunk: self.done.put(Chunk(chunk))
         self.table: dict[type, Any] = {
             Load: lambda r: saver.get_tuple(r.config),
-            Save: lambda r: (
-                saver.put(r.config, r.checkpoint, r.metadata, r.versions)
-                if r.writes is None
-                else saver.put_step(
-                    r.writes.arguments, r.config, r.checkpoint, r.metadata, r.versions
-                )
-            ),
+            Save: self.save,
             SaveWrites: lambda r: saver.put_writes(r.config, r.writes, r.task_id, r.path),
             RunOne: lambda r: run_task(run, r.task, copy_context()),
             Start: self.start,
@@ -103,6 +97,12 @@ class _Sync:
             lease.Turn: lambda r: None,
             lease.Wait: self.wait,
         }
+
+    def save(self, r: Save) -> Any:
+        put = r.config, r.checkpoint, r.metadata, r.versions
+        if (w := r.writes) is None:
+            return self.saver.put(*put)
+        return self.saver.put_step((w.config, w.writes, w.task_id, w.path), *put)
 
     def start(self, request: Start) -> None:
         if self.workers is None:

@@ -67,7 +67,7 @@ class Live:
             {k: dict(v) for k, v in checkpoint["versions_seen"].items()} if checkpoint else {}
         )
         self.max_version: Any = max(self.versions.values()) if self.versions else None
-        self.changed: dict[str, bool] = {}
+        self.changed: dict[str, Any] = {}  # the new versions
         self.saw: dict[str, bool] = {}
         self.updated: set[str] | None = (
             set(checkpoint["updated_channels"])

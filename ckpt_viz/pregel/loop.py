@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from ckpt_viz.checkpoint.serde.opaque import Opaque
 from ckpt_viz.constants import INTERRUPT, RETURN
 from ckpt_viz.errors import GraphDrained, GraphInterrupt, GraphRecursionError
 from ckpt_viz.ids import interrupt_id
@@ -71,7 +72,6 @@ def _loop(run: Run, replaying: bool) -> Script:
             return True
         if run.announces or (run.updates and run.pending):
             yield from _show_started(run, tasks)
-        refuse_readers(live.channels, tasks)
         updated = yield from _execute(run, tasks)
         if updated is None:
             yield from _stop_waiting(run, tasks)
@@ -203,6 +203,8 @@ def _execute(run: Run, tasks: list[Task]) -> Script:
         TimeoutError: the step took longer than the graph's ``step_timeout``.
     """
     run.alone = None
+    if Opaque.made:
+        refuse_readers(run.live.channels, tasks)
     if run.step_timeout is not None:
         run.deadline = time.monotonic() + run.step_timeout
     if len(tasks) == 1 and not tasks[0].outcome:
@@ -222,7 +224,8 @@ def _execute(run: Run, tasks: list[Task]) -> Script:
         tasks += run.children
         run.children = []
     try:
-        refuse_reducers(run.live.channels, tasks)
+        if Opaque.made:
+            refuse_reducers(run.live.channels, tasks)
         return apply_writes(run.live, tasks, run.next_version)
     except BaseException:
         if run.held is not None:  # what was to be stored with the step is stored without it
@@ -301,6 +304,10 @@ def _side_by_side(run: Run, tasks: list[Task]) -> Script:
             yield from _show_called(run, task)
             continue
         known = len(tasks)
+        if task.outcome == "done" and not (run.listened or run.cache_keys):
+            if (request := run.ended(task)) is not None:
+                yield request
+            continue
         yield from _settle(run, tasks, task)
         if failed is None and task.outcome == "error":
             failed = task

@@ -241,7 +241,8 @@ class Run:
         if saved is not None:
             found = saved if self.program.migrate is None else migrated(self.program, saved)
             self.live = Live(self.program, found.checkpoint, self.ns)
-            self.live.changed = changed_by(self.program, saved, found)
+            changed, versions = changed_by(self.program, saved, found), self.live.versions
+            self.live.changed = {name: versions[name] for name in changed}
             self.pending = list(saved.pending_writes or ())
             self.metadata = saved.metadata
             self.step = saved.metadata.get("step", -2) + 1
@@ -369,8 +370,7 @@ class Run:
 
     def _save_request(self, parent: dict[str, Any], time: str) -> Save:
         live = self.live
-        versions = live.versions
-        new = {name: versions[name] for name in live.changed}
+        versions, new = live.versions, live.changed
         partial = self.partial
         long = partial and (len(versions) > FEW or len(live.seen) > FEW)
         if long and parent["configurable"].get("checkpoint_id") == live.since:

@@ -40,7 +40,7 @@ def refuse_readers(channels: Any, tasks: Iterable[Any]) -> None:
     Raises:
         SerializationError: the message names node, channel and class.
     """
-    for task in tasks if Opaque.made else ():
+    for task in tasks:
         for name in task.node.reads if task.node is not None else ():
             channel = channels[name]  # which tells, when it is first touched
             if name in channels.opaque and (found := opaque_in(channel.peek())):
@@ -53,7 +53,7 @@ def refuse_reducers(channels: Any, tasks: Iterable[Any]) -> None:
     Raises:
         SerializationError: the message names channel and class.
     """
-    for task in tasks if Opaque.made else ():
+    for task in tasks:
         for name, value in task.writes:
             folds = isinstance(channels.specs.get(name), BinaryOperatorAggregate)
             if not folds or isinstance(value, Overwrite):
