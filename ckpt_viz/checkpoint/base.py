@@ -380,7 +380,7 @@ class BaseCheckpointSaver:
         return self
 
 
-def text_version(current: Any) -> str:
+def text_version(current: Any, channel: Any = None) -> str:
     """The version after ``current``: a counter with a random tail, as text.
 
     The tail keeps apart the values that two branches wrote in the same step.
