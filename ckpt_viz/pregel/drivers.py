@@ -100,9 +100,9 @@ class _Sync:
 
     def save(self, r: Save) -> Any:
         put = r.config, r.checkpoint, r.metadata, r.versions
-        if (w := r.writes) is None:
+        if r.writes is None:
             return self.saver.put(*put)
-        return self.saver.put_step((w.config, w.writes, w.task_id, w.path), *put)
+        return self.saver.put_step(r.writes.arguments, *put)
 
     def start(self, request: Start) -> None:
         if self.workers is None:

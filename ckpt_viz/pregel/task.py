@@ -68,10 +68,6 @@ class Task:
         """The same for the same checkpoint, so pending writes find their task again."""
         if self._id is None:
             base = id_bytes(self.base or "")
-            if self.path[0] == PULL and not self.within:
-                head, tail = self.node.id_parts
-                self._id = hash_uuid(b"%b%b%d%b" % (base, head, self.step, tail))
-                return self._id
             if self.within:
                 base += f"{self.within}{NS_SEP}".encode()
             name, step = self.name, self.step

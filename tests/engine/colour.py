@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import operator
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Annotated, Any, TypedDict
+
+from ckpt_viz.checkpoint.memory import InMemorySaver
+from ckpt_viz.graph import END, START, StateGraph
 
 COLOURS = ["sync", "async"]
 THREAD: dict[str, Any] = {"configurable": {"thread_id": "1"}}
@@ -74,3 +78,31 @@ class Calls:
     def bulk(self, graph: Any, rounds: Any, config: Any = THREAD) -> Any:
         """The config of the last new checkpoint."""
         return self._do(graph, "bulk_update_state", config, rounds)
+
+
+class State(TypedDict, total=False):
+    foo: Any
+    log: Annotated[list[str], operator.add]
+
+
+def says(name: str) -> Callable[[Any], Any]:
+    """A node that notes its name."""
+    return lambda state: {"log": [name]}
+
+
+def graph_of(
+    call: Calls, nodes: dict[str, Any], edges: list[Any], *, saver: Any = True, **more: Any
+) -> Any:
+    """A graph of nodes in the call's colour; ``saver`` True: in memory."""
+    flow = StateGraph(State)
+    for name, node in nodes.items():
+        flow.add_node(name, call.node(node))
+    for start, end in edges:
+        flow.add_edge(start, end)
+    return flow.compile(checkpointer=InMemorySaver() if saver is True else saver, **more)
+
+
+def chain(call: Calls, names: str = "abc", **more: Any) -> Any:
+    """A graph of nodes that follow each other and note their names."""
+    edges = [*zip([START, *names], [*names, END], strict=True)]
+    return graph_of(call, {n: says(n) for n in names}, edges, **more)

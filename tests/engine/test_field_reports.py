@@ -26,37 +26,12 @@ from ckpt_viz.errors import CheckpointNotFoundError, EmptyInputError, InvalidUpd
 from ckpt_viz.graph import END, START, StateGraph
 from ckpt_viz.types import Command, StateUpdate, interrupt
 
-from .colour import COLOURS, THREAD, Calls
-
-
-class State(TypedDict, total=False):
-    foo: str
-    log: Annotated[list[str], operator.add]
+from .colour import COLOURS, THREAD, Calls, State, chain, graph_of, says
 
 
 @pytest.fixture(params=COLOURS)
 def call(request: pytest.FixtureRequest) -> Calls:
     return Calls(request.param)
-
-
-def says(name: str) -> Callable[[Any], Any]:
-    return lambda state: {"log": [name]}
-
-
-def graph_of(
-    call: Calls, nodes: dict[str, Any], edges: list[Any], *, saver: Any = True, **more: Any
-) -> Any:
-    flow = StateGraph(State)
-    for name, node in nodes.items():
-        flow.add_node(name, call.node(node))
-    for start, end in edges:
-        flow.add_edge(start, end)
-    return flow.compile(checkpointer=InMemorySaver() if saver is True else saver, **more)
-
-
-def chain(call: Calls, names: str = "abc", **more: Any) -> Any:
-    edges = [*zip([START, *names], [*names, END], strict=True)]
-    return graph_of(call, {n: says(n) for n in names}, edges, **more)
 
 
 def asking(call: Calls, ran: list[str] | None = None) -> Any:

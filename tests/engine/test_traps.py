@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Callable
-from typing import Annotated, Any, TypedDict
+from typing import Any
 
 import pytest
 
@@ -15,37 +14,12 @@ from ckpt_viz.constants import NO_WRITES
 from ckpt_viz.graph import END, START, StateGraph
 from ckpt_viz.types import Command, Overwrite, Send, interrupt
 
-from .colour import COLOURS, THREAD, Calls
-
-
-class State(TypedDict, total=False):
-    foo: Any
-    log: Annotated[list[str], operator.add]
+from .colour import COLOURS, THREAD, Calls, State, chain, graph_of, says
 
 
 @pytest.fixture(params=COLOURS)
 def call(request: pytest.FixtureRequest) -> Calls:
     return Calls(request.param)
-
-
-def says(name: str) -> Callable[[Any], Any]:
-    return lambda state: {"log": [name]}
-
-
-def graph_of(
-    call: Calls, nodes: dict[str, Any], edges: list[Any], *, saver: Any = None, **more: Any
-) -> Any:
-    flow = StateGraph(State)
-    for name, node in nodes.items():
-        flow.add_node(name, call.node(node))
-    for start, end in edges:
-        flow.add_edge(start, end)
-    return flow.compile(checkpointer=saver or InMemorySaver(), **more)
-
-
-def chain(call: Calls, names: str = "abc", **more: Any) -> Any:
-    edges = [*zip([START, *names], [*names, END], strict=True)]
-    return graph_of(call, {n: says(n) for n in names}, edges, **more)
 
 
 def test_ids_made_at_one_time_are_in_order(call: Calls, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,9 +135,7 @@ class SqliteSaver(Upkeep):
     ) -> None:
         self.close()
 
-    def get_next_version(self, current: Any, channel: Any = None) -> Any:
-        """A version greater than ``current``, as text; see `text_version`."""
-        return text_version(current)
+    get_next_version = staticmethod(text_version)
 
     # -- writing -------------------------------------------------------------------------------
 
