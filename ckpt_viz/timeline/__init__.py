@@ -1,5 +1,6 @@
 """The history of a run as records, and the acts on it; knows nothing of any widget."""
 
+from ckpt_viz.timeline.alignment import Alignment, Pair, align, compare
 from ckpt_viz.timeline.open import open_timeline
 from ckpt_viz.timeline.protocol import Timeline
 from ckpt_viz.timeline.records import (
@@ -15,9 +16,11 @@ from ckpt_viz.timeline.records import (
 from ckpt_viz.timeline.source import NoHistoryError
 
 __all__ = [
+    "Alignment",
     "Capability",
     "ForkPreview",
     "NoHistoryError",
+    "Pair",
     "Reference",
     "Row",
     "TaskView",
@@ -25,5 +28,7 @@ __all__ = [
     "Timeline",
     "Unfinished",
     "Writes",
+    "align",
+    "compare",
     "open_timeline",
 ]

@@ -144,7 +144,7 @@ class GraphReader:
                 newest[thread] = tup
         infos = []
         for thread, tup in newest.items():
-            row = build_rows([lighten(tup, self.topology, self._available)])[0]
+            row = build_rows([self._lighten(tup)])[0]
             infos.append(
                 ThreadInfo(thread, count[thread], row.step, row.time, row.status, head=row.id)
             )
@@ -175,7 +175,7 @@ class GraphReader:
         if self.thread_id is None:
             return []
         with self._lock:
-            fresh = [lighten(tup, self.topology, self._available) for tup in self._newest()]
+            fresh = [self._lighten(tup) for tup in self._newest()]
             if self._rows and all(_told(x) == _told(self._lights.get(x.id)) for x in fresh):
                 return []
             self._lights |= {light.id: light for light in fresh}
@@ -194,6 +194,10 @@ class GraphReader:
                 return tuples
             limit *= 4
         return self._list(config)
+
+    def _lighten(self, tup: Any) -> Light:
+        """The light record of a saver's tuple; a source that is told more overrides it."""
+        return lighten(tup, self.topology, self._available)
 
     def _available(self, channel: str, value: Any) -> bool:
         owner = getattr(self._graph_here(), "channels", {}).get(channel)
@@ -277,7 +281,7 @@ class GraphReader:
         with self._lock:
             if checkpoint_id in self._lights:
                 return self._lights[checkpoint_id]
-        return lighten(self.require(checkpoint_id), self.topology, self._available)
+        return self._lighten(self.require(checkpoint_id))
 
     def row(self, checkpoint_id: str) -> Row | None:
         """The row of a checkpoint, reading what is new when it is not known yet."""
