@@ -299,27 +299,25 @@ def explore(
     checkpoint_ns: str = "",
     at: str | int | None = None,
     write: bool | None = None,
+    key: bytes | str | None = None,
     redact: Sequence[str] = (),
     height: int = 560,
     theme: str = "auto",
     follow: bool = True,
     big: bool = False,
 ) -> Explorer:
-    """Shows the history of a compiled graph (of this package or of LangGraph).
+    """Shows the history of a compiled graph (of this package or of LangGraph), a saver, a path, …
 
+    A path or an address is read-only unless `write=True`; `key` decrypts it.
     `at` selects a checkpoint by id or step. `redact` names channels or dotted paths whose values
     never leave Python. `write=False` refuses every act. `big` asks for a taller view (900 px).
     Without `thread_id`: the only thread, else a table of threads.
     """
-    timeline = open_timeline(source, thread_id, checkpoint_ns, graph)
+    timeline = open_timeline(source, thread_id, checkpoint_ns, graph, write=write, key=key)
     if timeline.thread_id is None:
-        threads = timeline.threads()
+        threads = timeline.threads(limit=2)
         if len(threads) == 1:
             timeline = timeline.at(threads[0].id, checkpoint_ns)
-    if isinstance(source, str | Path) and not write and graph is not None:
-        timeline.forbid("A file is opened read-only: explore(path, graph=graph, write=True) acts.")
-    if write is False:
-        timeline.forbid("The Explorer was opened with write=False: it only reads.")
     explorer = Explorer(
         timeline, redact=redact, height=900 if big else height, theme=theme, follow=follow
     )

@@ -7,13 +7,16 @@ saver; one act at a time; a stop takes effect between supersteps.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ckpt_viz.errors import CkptVizError, InvalidUpdateError, NothingToResumeError
 from ckpt_viz.timeline.colour import Colour
+from ckpt_viz.timeline.keeping import Labels, able, method
 from ckpt_viz.timeline.protocol import OnStep
 from ckpt_viz.timeline.records import Able, Capability, ForkPreview
 from ckpt_viz.timeline.rows import read_news
@@ -48,8 +51,15 @@ class ReadOnlyError(CkptVizError):
     """An act was asked of a timeline that may only be read."""
 
 
+async def _awaited(thing: Any) -> Any:
+    return await thing
+
+
 class GraphTimeline(GraphReader):
     """A timeline over a compiled graph. Subclasses name their engine's Command and scratch."""
+
+    graphless: str | None = None
+    """Why nothing can run, where there is no graph; labels and removal may still be possible."""
 
     def _command(self, **parts: Any) -> Any:
         raise NotImplementedError
@@ -72,11 +82,13 @@ class GraphTimeline(GraphReader):
         self._act = threading.Lock()
         self._halt = threading.Event()
         self._forbidden: str | None = None
+        self._labels = Labels()
 
     def at(self, thread_id: str | None, checkpoint_ns: str = "") -> GraphTimeline:
         """The same graph, looked at in another thread or namespace."""
         other = type(self)(self.graph, thread_id, checkpoint_ns, self.colour)
         other._forbidden = self._forbidden
+        other._labels = self._labels
         return other
 
     @property
@@ -84,17 +96,61 @@ class GraphTimeline(GraphReader):
         """Everything, for a graph with a saver; nothing, after `forbid`."""
         if self._forbidden is not None:
             return Capability.none(self._forbidden)
+        keep = able(self.saver)
+        if self.graphless is not None:
+            return replace(Capability.none(self.graphless), **keep)
         if self.checkpoint_ns:
-            return Capability(run=Able(False, "New input goes to the root graph: leave this one"))
-        return Capability()
+            away = Able(False, "New input goes to the root graph: leave this one")
+            return Capability(run=away, **keep)
+        return Capability(**keep)
 
     def forbid(self, why: str) -> None:
         """Makes this timeline read-only: every act raises `ReadOnlyError` with this reason."""
         self._forbidden = why
 
     def _allowed(self) -> None:
-        if self._forbidden is not None:
-            raise ReadOnlyError(self._forbidden)
+        why = self._forbidden or self.graphless
+        if why is not None:
+            raise ReadOnlyError(why)
+
+    # -- keeping and removing ------------------------------------------------------------------
+
+    def labels(self) -> dict[str, str]:
+        """Checkpoint id -> the name that somebody gave it."""
+        here = self._reference(None)
+        return self._labels.of(self.saver, here.thread_id, here.checkpoint_ns)
+
+    def set_label(self, checkpoint_id: str, label: str | None) -> None:
+        """Names a checkpoint; None takes the name away.
+
+        A saver without labels keeps it for this session, as may a history that is only read.
+        """
+        self.require(checkpoint_id)
+        config = self._reference(checkpoint_id).config
+        self._labels.set(self.saver, config, label, in_saver=self._forbidden is None)
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Removes everything of a thread. Raises `ReadOnlyError` where that can't be."""
+        self._maintain("delete_thread", self.can.delete, str(thread_id))
+
+    def prune(self, *, dry_run: bool = False) -> Any:
+        """Removes all of this thread but its head and what is labelled.
+
+        Our savers tell what went, or with `dry_run` would go; others return nothing.
+        Raises `ReadOnlyError` where that can't be.
+        """
+        thread = self._reference(None).thread_id
+        options = {"dry_run": True} if dry_run else {}
+        return self._maintain("prune", self.can.prune, [thread], **options)
+
+    def _maintain(self, name: str, can: Able, *values: Any, **options: Any) -> Any:
+        if not can.ok:
+            raise ReadOnlyError(can.why)
+        done = method(self.saver, name)(*values, **options)
+        if inspect.isawaitable(done):
+            done = self.colour.run(_awaited(done))
+        self.forget()
+        return done
 
     # -- editing -----------------------------------------------------------------------------
 

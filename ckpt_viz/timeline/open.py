@@ -8,7 +8,12 @@ from typing import Any
 
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.langgraph import LangGraphTimeline, is_langgraph
-from ckpt_viz.timeline.saved import open_file, open_saved
+from ckpt_viz.timeline.places import open_place
+from ckpt_viz.timeline.saved import open_saved
+
+READ_ONLY = (
+    "A path or an address is opened read-only. To act: explore(source, graph=graph, write=True)"
+)
 
 
 def _told(thing: Any) -> str:
@@ -32,31 +37,60 @@ def _told(thing: Any) -> str:
 
 
 def open_timeline(
-    source: Any, thread_id: str | None = None, checkpoint_ns: str = "", graph: Any = None
+    source: Any,
+    thread_id: str | None = None,
+    checkpoint_ns: str = "",
+    graph: Any = None,
+    *,
+    write: bool | None = None,
+    key: bytes | str | None = None,
 ) -> GraphTimeline:
-    """The timeline of a compiled graph of either engine, of a saver, or of a SQLite file of ours.
+    """The timeline of whatever a person has.
 
-    A saver or file acts when its graph is given too; alone it is read-only.
+    Args:
+        source: a compiled graph of either engine, a saver, a path or address, or a timeline.
+        thread_id: the thread to look at; None: none yet.
+        checkpoint_ns: the namespace to look at.
+        graph: the graph that a saver, path or address needs to act.
+        write: whether acts are allowed. None: where a graph is given, but for paths and addresses.
+        key: what decrypts an encrypted database; else ``LANGGRAPH_AES_KEY`` is looked for.
 
-    Raises TypeError for what is not a graph, and `NoHistoryError` for a graph without a saver.
+    Raises TypeError for what is none of these, and `NoHistoryError` for a graph without a saver.
     """
     if isinstance(source, GraphTimeline):
-        return source if thread_id is None else source.at(thread_id, checkpoint_ns)
-    if isinstance(source, str | Path):
-        source = open_file(source)
-    is_saver = hasattr(source, "get_tuple") and hasattr(source, "put_writes")
-    if is_saver and graph is None:
-        return open_saved(source, thread_id, checkpoint_ns)
-    if is_saver:
-        source = graph.copy(update={"checkpointer": source})
-    if not hasattr(source, "get_state_history"):
-        hint = " Call .compile(checkpointer=…) first." if hasattr(source, "compile") else ""
+        timeline = source if thread_id is None else source.at(thread_id, checkpoint_ns)
+    elif isinstance(source, str | Path):
+        saver, title = open_place(source, write=bool(write), key=key)
+        timeline = _over(saver, thread_id, checkpoint_ns, graph, title)
+        if not write:
+            timeline.forbid(READ_ONLY)
+    elif hasattr(source, "get_tuple") and hasattr(source, "put_writes"):
+        timeline = _over(source, thread_id, checkpoint_ns, graph)
+    else:
+        timeline = _over_graph(source, thread_id, checkpoint_ns)
+    if write is False:
+        timeline.forbid("Opened with write=False: it only reads.")
+    return timeline
+
+
+def _over(
+    saver: Any, thread_id: str | None, checkpoint_ns: str, graph: Any, title: str = ""
+) -> GraphTimeline:
+    """Over a saver, with its graph or without."""
+    if graph is None:
+        return open_saved(saver, thread_id, checkpoint_ns, title)
+    return _over_graph(graph.copy(update={"checkpointer": saver}), thread_id, checkpoint_ns)
+
+
+def _over_graph(graph: Any, thread_id: str | None, checkpoint_ns: str) -> GraphTimeline:
+    if not hasattr(graph, "get_state_history"):
+        hint = " Call .compile(checkpointer=…) first." if hasattr(graph, "compile") else ""
         raise TypeError(
-            f"Can't explore {_told(source)}: expected a compiled graph of ckpt_viz or "
+            f"Can't explore {_told(graph)}: expected a compiled graph of ckpt_viz or "
             f"of LangGraph.{hint}"
         )
-    if is_langgraph(source):
-        return LangGraphTimeline(source, thread_id, checkpoint_ns)
+    if is_langgraph(graph):
+        return LangGraphTimeline(graph, thread_id, checkpoint_ns)
     from ckpt_viz.timeline.engine import EngineTimeline  # noqa: PLC0415 - only when needed
 
-    return EngineTimeline(source, thread_id, checkpoint_ns)
+    return EngineTimeline(graph, thread_id, checkpoint_ns)

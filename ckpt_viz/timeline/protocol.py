@@ -52,8 +52,14 @@ class Timeline(Protocol):
         """The same source, looked at elsewhere."""
         ...
 
-    def threads(self) -> list[ThreadInfo]:
-        """All threads, the last used first."""
+    def threads(
+        self, query: str = "", *, limit: int | None = None, offset: int = 0
+    ) -> list[ThreadInfo]:
+        """The threads whose id holds `query`, the last used first; a page of `limit` of them."""
+        ...
+
+    def thread_count(self, query: str = "") -> int:
+        """How many threads there are whose id holds `query`."""
         ...
 
     def namespaces(self) -> list[str]:
@@ -106,6 +112,22 @@ class Timeline(Protocol):
 
     def resume(self, checkpoint_id: str | None, answers: Any, on_step: OnStep) -> None:
         """Answers interrupts: a map from interrupt id to answer, or the one answer."""
+        ...
+
+    def labels(self) -> dict[str, str]:
+        """Checkpoint id -> the name that somebody gave it."""
+        ...
+
+    def set_label(self, checkpoint_id: str, label: str | None) -> None:
+        """Names a checkpoint; None takes the name away. Kept for the session where `can` says."""
+        ...
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Removes everything of a thread."""
+        ...
+
+    def prune(self, *, dry_run: bool = False) -> Any:
+        """Removes all of this thread but its head and what is labelled; what went, where told."""
         ...
 
     def stop(self) -> bool:

@@ -5,7 +5,7 @@ State is asked for on demand; a `Row` carries only what a tree needs to draw one
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 Status = Literal["done", "error", "interrupt", "pending", ""]
@@ -75,12 +75,14 @@ class Capability:
     resume: Able = field(default_factory=lambda: Able(True))
     run: Able = field(default_factory=lambda: Able(True))
     stop: Able = field(default_factory=lambda: Able(True))
+    label: Able = field(default_factory=lambda: Able(True))
+    delete: Able = field(default_factory=lambda: Able(True))
+    prune: Able = field(default_factory=lambda: Able(True))
 
     @classmethod
     def none(cls, why: str) -> Capability:
         """Nothing is possible, for one reason."""
-        no = Able(False, why)
-        return cls(no, no, no, no, no)
+        return cls(**{each.name: Able(False, why) for each in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,14 @@ names of tasks from their ids, which are hashes of checkpoint, namespace, step, 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.ids import hash_uuid, id_bytes
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.records import ChannelInfo, Topology
-from ckpt_viz.timeline.rows import lighten, read_news
+from ckpt_viz.timeline.rows import Light, lighten, read_news
 from ckpt_viz.timeline.topology import is_routing
 from ckpt_viz.timeline.why import PUSH, START, TASKS
 
@@ -26,6 +24,8 @@ WHY = "Only the saved history was given. To act, add its graph: explore(source, 
 
 class SavedTimeline(GraphTimeline):
     """The timeline of a saver whose graph is not at hand."""
+
+    graphless = WHY
 
     def __init__(
         self,
@@ -37,7 +37,6 @@ class SavedTimeline(GraphTimeline):
         """`graph` stands in: it has a `name` and a `checkpointer`, and nothing else."""
         super().__init__(graph, thread_id, checkpoint_ns, colour)
         self._read = -1
-        self.forbid(WHY)
 
     @property
     def topology(self) -> Topology:
@@ -53,6 +52,9 @@ class SavedTimeline(GraphTimeline):
                 }
             self._topology = infer(names)
         return self._topology
+
+    def _lighten_alone(self, tup: Any) -> Light:
+        return lighten(tup, infer(tup.checkpoint["channel_versions"]), self._available)
 
     def _available(self, channel: str, value: Any) -> bool:
         if channel.startswith("join:"):
@@ -152,15 +154,9 @@ def infer(names: Iterable[str]) -> Topology:
     )
 
 
-def open_saved(saver: Any, thread_id: str | None, checkpoint_ns: str) -> SavedTimeline:
-    """The read-only timeline of a saver."""
-    graph = SimpleNamespace(name=type(saver).__name__, checkpointer=saver)
+def open_saved(
+    saver: Any, thread_id: str | None, checkpoint_ns: str, title: str = ""
+) -> SavedTimeline:
+    """The timeline of a saver without a graph; `title` else is the saver's class."""
+    graph = SimpleNamespace(name=title or type(saver).__name__, checkpointer=saver)
     return SavedTimeline(graph, thread_id, checkpoint_ns)
-
-
-def open_file(path: str | Path) -> SqliteSaver:
-    """The saver of an existing database file. Raises FileNotFoundError rather than making one."""
-    where = Path(path).expanduser()
-    if not where.is_file():
-        raise FileNotFoundError(f"No database file at {str(where)!r}: nothing was created")
-    return SqliteSaver.from_conn_string(str(where))

@@ -15,6 +15,7 @@ from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.evidence import gather
 from ckpt_viz.timeline.records import Reference, Row, ThreadInfo, Topology, Unfinished, Writes
 from ckpt_viz.timeline.rows import Light, build_rows, config_id, lighten
+from ckpt_viz.timeline.threads import Head, counts, heads
 from ckpt_viz.timeline.topology import read_topology, subgraph
 
 T = TypeVar("T")
@@ -128,34 +129,48 @@ class GraphReader:
 
     # -- reading -----------------------------------------------------------------------------
 
-    def threads(self) -> list[ThreadInfo]:
-        """All threads of the saver, the last used first."""
-        newest: dict[str, Any] = {}
-        count: dict[str, int] = {}
-        for tup in self._list(None):
-            where = tup.config["configurable"]
-            if where.get("checkpoint_ns"):
-                continue
-            thread = str(where["thread_id"])
-            count[thread] = count.get(thread, 0) + 1
-            if thread not in newest or str(config_id(newest[thread].config)) < str(
-                config_id(tup.config)
-            ):
-                newest[thread] = tup
-        infos = []
-        for thread, tup in newest.items():
-            row = build_rows([self._lighten(tup)])[0]
-            infos.append(
-                ThreadInfo(thread, count[thread], row.step, row.time, row.status, head=row.id)
-            )
-        return sorted(infos, key=lambda i: -i.last_time)
+    def threads(
+        self, query: str = "", *, limit: int | None = None, offset: int = 0
+    ) -> list[ThreadInfo]:
+        """The threads whose id holds `query`, the last used first; a page of `limit` of them."""
+        found = self._heads(query)
+        page = found[offset : None if limit is None else offset + limit]
+        counted = counts(self.saver, page)
+        return [self._thread_info(head, counted.get(head.thread, 0)) for head in page]
+
+    def thread_count(self, query: str = "") -> int:
+        """How many threads there are whose id holds `query`."""
+        return len(self._heads(query))
+
+    def _heads(self, query: str) -> list[Head]:
+        return self._steady(lambda: heads(self.saver, query, lambda: self._list(None)))
+
+    def _thread_info(self, head: Head, count: int) -> ThreadInfo:
+        there = self.at(head.thread)
+        tup = there._find(head.id)
+        if tup is None:  # removed since
+            return ThreadInfo(head.thread, count, -2, 0.0, head=head.id)
+        row = build_rows([there._lighten_alone(tup)])[0]
+        return ThreadInfo(head.thread, count, row.step, row.time, row.status, head=row.id)
+
+    def _lighten_alone(self, tup: Any) -> Light:
+        """The light record of a tuple from a thread of which nothing else was read."""
+        return self._lighten(tup)
+
+    def at(self, thread_id: str | None, checkpoint_ns: str = "") -> GraphReader:
+        """The same graph, looked at in another thread or namespace."""
+        return type(self)(self.graph, thread_id, checkpoint_ns, self.colour)
 
     def namespaces(self) -> list[str]:
         """The namespaces of this thread, the root first."""
         if self.thread_id is None:
             return []
-        tuples = self._list({"configurable": {"thread_id": self.thread_id}})
-        found = {str(t.config["configurable"].get("checkpoint_ns") or "") for t in tuples}
+        told = getattr(self.saver, "namespaces", None)
+        if callable(told) and not self._async_saver:
+            found = {str(ns) for ns in told(self.thread_id)}
+        else:
+            tuples = self._list({"configurable": {"thread_id": self.thread_id}})
+            found = {str(t.config["configurable"].get("checkpoint_ns") or "") for t in tuples}
         return sorted(found | {""})
 
     def rows(self) -> list[Row]:
@@ -183,6 +198,13 @@ class GraphReader:
             news = [row for i, row in rows.items() if self._rows.get(i) != row]
             self._rows = rows
             return news
+
+    def forget(self) -> None:
+        """Reads everything anew: something was removed."""
+        with self._lock:
+            self._lights.clear()
+            self._rows.clear()
+            self._names.clear()
 
     def _newest(self) -> list[Any]:
         config = self._reference(None).config
