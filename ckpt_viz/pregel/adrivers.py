@@ -15,6 +15,7 @@ from ckpt_viz.pregel.aexecute import TaskRun
 from ckpt_viz.pregel.calls import MANY, called_steps, outcome_of
 from ckpt_viz.pregel.drivers import Chunk, counts, is_suspended, time_left
 from ckpt_viz.pregel.execute import run_task
+from ckpt_viz.pregel.inbox import Inbox
 from ckpt_viz.pregel.requests import (
     Ask,
     CacheGet,
@@ -47,7 +48,9 @@ class _Async:
         self.loop = asyncio.get_running_loop()
         run.owner = asyncio.current_task()
         self.workers: Workers | None = None
-        self.done: asyncio.Queue[Any] = asyncio.Queue()
+        self.patience: asyncio.TimerHandle | None = None
+        self.done = Inbox(self.loop)
+        self.alone = Inbox(self.loop)
         self.tasks: dict[asyncio.Task[None], Task] = {}
         self.left = 0
         self.sole: Task | None = None
@@ -80,32 +83,29 @@ class _Async:
 
     def post(self, chunk: Any) -> None:
         """Take a custom chunk, from the loop or from a thread."""
-        self._put(Chunk(chunk))
-
-    def _put(self, item: Any) -> None:
-        try:
-            here = asyncio.get_running_loop()
-        except RuntimeError:
-            here = None
-        if here is self.loop:
-            self.done.put_nowait(item)
-        else:
-            self.loop.call_soon_threadsafe(self.done.put_nowait, item)
+        self.done.put(Chunk(chunk))
 
     def _in_threads(self, jobs: list[Any]) -> None:
         if self.workers is None:
             self.workers = Workers(self.run.settings.config.get("max_concurrency"))
         self.workers.start(jobs)
         if len(jobs) > 1:
-            self.loop.call_later(PATIENCE, self.workers.spread)
+            self.patience = self.loop.call_later(PATIENCE, self._spread)
+
+    def _spread(self) -> None:
+        self.patience = None
+        if self.workers is not None:
+            self.workers.spread()
+        self.done.wake()
 
     def _work(self, task: Task, context: Context) -> None:
         run_task(self.run, task, context)
-        self._put(task)
+        workers = self.workers
+        self.done.put(task, self.patience is None or workers is None or not workers.waiting)
 
-    def _work_alone(self, task: Task, context: Context, ended: asyncio.Future[None]) -> None:
+    def _work_alone(self, task: Task, context: Context) -> None:
         run_task(self.run, task, context)
-        self.loop.call_soon_threadsafe(_end, ended)
+        self.alone.put(task)
 
     async def history(self, request: History) -> list[Any]:
         r = request
@@ -114,9 +114,8 @@ class _Async:
 
     async def in_thread(self, task: Task) -> None:
         """Run a sole sync task on a thread, so that the loop stays free."""
-        ended: asyncio.Future[None] = self.loop.create_future()
-        self._in_threads([partial(self._work_alone, task, copy_context(), ended)])
-        await ended
+        self._in_threads([partial(self._work_alone, task, copy_context())])
+        await self.alone.get(True)
 
     async def start(self, request: Start) -> None:
         limit = self.run.settings.config.get("max_concurrency")
@@ -127,6 +126,7 @@ class _Async:
         jobs = [partial(self._work, t, copy_context()) for t in request.tasks if not t.node.awaited]
         if jobs:
             self._in_threads(jobs)
+            await _TURN  # nodes on threads may all have ended before the loop had to sleep
 
     async def _await(self, task: Task, gate: asyncio.Semaphore | None) -> None:
         try:
@@ -136,7 +136,7 @@ class _Async:
                 async with gate:
                     await TaskRun(self.run, task)
         finally:
-            self.done.put_nowait(task)
+            self.done.put(task)
 
     async def next(self, request: Next) -> Any:
         """As the other driver's."""
@@ -145,18 +145,22 @@ class _Async:
         if not self.left and self.done.empty():
             return None
         if (left := time_left(self.run)) is None:
-            item = await self.done.get()
+            item = await self.done.get(self.workers is not None and self.workers.working)
         else:
             try:
-                item = await asyncio.wait_for(self.done.get(), left)
+                item = await asyncio.wait_for(self.done.get(False), left)
             except TimeoutError:
                 raise TimeoutError("Timed out") from None
         self.left += counts(item)
+        if not self.left and self.patience is not None:
+            self.patience.cancel()  # else each step's timer would wake the loop once more
+            self.patience = None
         return item
 
     def begin(self, task: Task, crew: Any) -> Any:
         """Run a task that a node called, beside it: a future of the loop, or, from a thread, one
         that can be waited for there."""
+        self.done.put(Told(task, False))  # before the caller can end
         try:
             here = asyncio.get_running_loop()
         except RuntimeError:
@@ -169,7 +173,6 @@ class _Async:
         return await self._begin(task)
 
     def _begin(self, task: Task) -> asyncio.Task[Any]:
-        self.done.put_nowait(Told(task, False))
         quiet = bool(task.outcome)
         made = self.loop.create_task(self._called(task))
         self.called.add(made)
@@ -178,7 +181,7 @@ class _Async:
             self.called.discard(one)
             if not one.cancelled():
                 one.exception()  # looked at: a task that nobody awaits is no accident here
-            self.done.put_nowait(Told(task, True, quiet))
+            self.done.put(Told(task, True, quiet))
 
         made.add_done_callback(ended)
         return made
@@ -233,13 +236,13 @@ class _Async:
             self.left -= self.workers.drop()
         begun = list(self.tasks.values())
         await self._cancel_tasks()
-        told = self._told()
+        told = self.done.take_all()
         lost = [t for t in begun if not t.outcome and t not in told]
         for item in told:
             if isinstance(item, Task) and _is_lost(item):
                 lost.append(item)
             else:
-                self.done.put_nowait(item)
+                self.done.put(item)
         self.left -= len(lost)
 
     async def _cancel_tasks(self) -> None:
@@ -249,9 +252,6 @@ class _Async:
             one.cancel()
         if running:
             await asyncio.gather(*running, return_exceptions=True)
-
-    def _told(self) -> list[Any]:
-        return [self.done.get_nowait() for _ in range(self.done.qsize())]
 
     async def wait(self, request: lease.Wait) -> None:
         """Until the thread's lease is handed over."""
@@ -269,7 +269,7 @@ class _Async:
         script.close()
         lease.leave(self.run)
         await self.close()
-        ended = [i for i in self._told() if isinstance(i, Task) and not _is_lost(i)]
+        ended = [i for i in self.done.take_all() if isinstance(i, Task) and not _is_lost(i)]
         items = [*ended, self.sole] if self.sole is not None else ended
         for request in self.run.left_over(items):
             answer = self.table[request.__class__](request)

@@ -36,6 +36,11 @@ class Workers:
         """Whether there are jobs that no thread has begun."""
         return bool(self._jobs)
 
+    @property
+    def working(self) -> bool:
+        """Whether a thread is at work, or about to be."""
+        return bool(self._busy or self._jobs)
+
     def start(self, jobs: list[Job]) -> None:
         """Begin a step's jobs; `spread` begins those that still wait beside each other."""
         self._jobs.extend(jobs)

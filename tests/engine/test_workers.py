@@ -72,23 +72,25 @@ def test_a_failure_lets_its_siblings_finish() -> None:
 
 def test_the_limit_holds_and_what_it_keeps_back_is_dropped() -> None:
     running, most, ran = [0], [0], []
-    lock = threading.Lock()
+    lock, full, go = threading.Lock(), threading.Event(), threading.Event()
 
     def job() -> None:
         with lock:
             running[0] += 1
             most[0] = max(most[0], running[0])
-        time.sleep(0.02)
+            if running[0] == 3:
+                full.set()
+        go.wait(5)
         with lock:
             running[0] -= 1
             ran.append(1)
 
     workers = Workers(3)
     workers.start([job] * 12)
-    time.sleep(0.005)
     workers.spread()
-    time.sleep(0.005)
+    assert full.wait(5)
     assert workers.drop() == 9
+    go.set()
     workers.close(wait=True)
     assert (most[0], len(ran)) == (3, 3)
 
