@@ -181,6 +181,18 @@ class CheckpointNotFoundError(CkptVizError, ValueError):
     """A checkpoint id was given that the saver does not have."""
 
 
+class MigrationError(CkptVizError, ValueError):
+    """What another version has saved can't be brought to this one. Nothing was changed.
+
+    ``found`` is the version that saved it, ``wanted`` the one that reads it.
+    """
+
+    def __init__(self, message: str, *, found: Any = None, wanted: Any = None) -> None:
+        super().__init__(message)
+        self.found = found
+        self.wanted = wanted
+
+
 class NothingToResumeError(CkptVizError, ValueError):
     """An answer was given where no interrupt is open."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ckpt_viz.constants import END, START
@@ -39,3 +39,24 @@ def check_graph(builder: Any, interrupt: Sequence[str]) -> None:
     for name in interrupt:
         if name not in nodes:
             raise ValueError(f"Interrupt node `{name}` not found")
+
+
+def one_version(version: Any, graph_version: Any, migrate: Any) -> Any:
+    """The version of a graph, which has two words for it.
+
+    Raises:
+        ValueError: both are given and differ. TypeError: ``migrate`` can't be called.
+    """
+    if None not in (version, graph_version) and version != graph_version:
+        raise ValueError(
+            f"version={version!r} and graph_version={graph_version!r} are two words for one thing: "
+            "give one of them."
+        )
+    steps = list(migrate.values()) if isinstance(migrate, Mapping) else [migrate]
+    for step in steps:
+        if step is not None and not callable(step):
+            raise TypeError(
+                f"migrate takes a function of values and version, or a map from each version to a "
+                f"function of values, and got {step!r}."
+            )
+    return graph_version if version is None else version

@@ -19,7 +19,7 @@ from ckpt_viz.graph.callables import (
     name_of,
     node_of,
 )
-from ckpt_viz.graph.checks import check_graph
+from ckpt_viz.graph.checks import check_graph, one_version
 from ckpt_viz.graph.classes import named_classes
 from ckpt_viz.graph.compiled import CompiledStateGraph
 from ckpt_viz.graph.schema import channels_of, managed_of
@@ -27,6 +27,7 @@ from ckpt_viz.graph.spec import NodeSpec, Policies
 from ckpt_viz.graph.wiring import Wiring
 from ckpt_viz.graph.writing import Branch
 from ckpt_viz.pregel.callables import callable_of, wants_of
+from ckpt_viz.pregel.program import Migrate
 from ckpt_viz.types import CachePolicy, ensure_valid_checkpointer
 from ckpt_viz.warnings import LangGraphDeprecatedSinceV10, older_word
 
@@ -327,22 +328,27 @@ class StateGraph:
         name: str | None = None,
         transformers: Any = None,
         executor: Any = None,
+        version: Any = None,
+        migrate: Migrate | None = None,
         graph_version: Any = None,
-        migrate: Callable[[dict[str, Any], Any], dict[str, Any]] | None = None,
     ) -> CompiledStateGraph:
         """The graph, ready to run; ``checkpointer`` keeps its history.
 
         Inside another graph, None keeps it with that graph's and True lasts from call to call;
         False keeps nothing. ``cache`` keeps the results of nodes that have a ``cache_policy``.
         ``executor``, any ``concurrent.futures.Executor``, runs the nodes' bodies; a run's
-        ``config["executor"]`` stands in for it. ``graph_version`` goes into each checkpoint's
-        metadata; the values of checkpoints with another one are passed through
-        ``migrate(values, version)``. ``transformers`` means
-        nothing here.
+        ``config["executor"]`` stands in for it. ``transformers`` means nothing here.
+
+        ``version`` (or ``graph_version``) goes into each checkpoint's metadata. The values of
+        checkpoints with another one are passed through ``migrate(values, version)``; or through
+        ``migrate[version](values)`` and all that follow it in the map, one version after the
+        other. Where no way leads from a version, reading it is a `MigrationError`.
 
         Raises:
-            ValueError: an edge without its node. TypeError: ``checkpointer`` is no saver.
+            ValueError: an edge without its node, or two versions. TypeError: ``checkpointer`` is no
+                saver, or ``migrate`` has something that can't be called.
         """
+        version = one_version(version, graph_version, migrate)
         ensure_valid_checkpointer(checkpointer)
         breaks = [_points(interrupt_before), _points(interrupt_after)]
         self.validate([point for points in breaks if points != "*" for point in points])
@@ -366,7 +372,7 @@ class StateGraph:
             **Wiring(self, self._defaults, default).parts(),
         )
         compiled.executor = executor
-        compiled.program.version, compiled.program.migrate = graph_version, migrate
+        compiled.program.version, compiled.program.migrate = version, migrate
         return compiled
 
     def _annotations(self) -> list[Any]:

@@ -72,7 +72,7 @@ def _inner_state(task: Task, view: View) -> Script:
 
 def snapshot_steps(view: View, saved: Any) -> Script:
     """The snapshot of a checkpoint tuple."""
-    if view.program.migrate is not None:
+    if view.program.version is not None or view.program.migrate is not None:
         saved = migrated(view.program, saved)
     live = Live(view.program, saved.checkpoint, view.ns)
     live.updated = None

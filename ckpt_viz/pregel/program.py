@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import isawaitable
 from typing import Any
@@ -106,6 +106,10 @@ class Node:
         return await found if isawaitable(found) else found
 
 
+Values = dict[str, Any]
+Migrate = Callable[[Values, Any], Values] | Mapping[Any, Callable[[Values], Values]]
+
+
 @dataclass(slots=True, eq=False)
 class Program:
     """A compiled graph, as the engine sees it.
@@ -113,7 +117,8 @@ class Program:
     ``born`` are the triggers that hold a value before anything is written.
     ``momentary``: the result is what the run last showed of the output channels, which need not
     hold it to the end; a state graph's channels do.
-    ``version`` names the graph's own, and ``migrate`` brings the values of others to it.
+    ``version`` names the graph's own, and ``migrate`` brings the values of others to it: a function
+    of values and version, or a map from each version to the function that leads to the next.
     ``coerce_output`` and ``coerce_state`` make instances of the schemas' classes, where they are
     classes.
     """
@@ -128,7 +133,7 @@ class Program:
     coerce_state: Mapper = None
     managed: dict[str, ManagedValueSpec] = field(default_factory=dict)
     version: Any = None
-    migrate: Callable[[dict[str, Any], Any], dict[str, Any]] | None = None
+    migrate: Migrate | None = None
     triggered: dict[str, tuple[str, ...]] = field(init=False)
     late: tuple[str, ...] = field(init=False)
     untracked: frozenset[str] = field(init=False)

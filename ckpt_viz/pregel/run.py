@@ -239,7 +239,9 @@ class Run:
     def open(self, saved: Any) -> None:
         """Take up a loaded checkpoint tuple, or the virtual empty one."""
         if saved is not None:
-            found = saved if self.program.migrate is None else migrated(self.program, saved)
+            program = self.program
+            versioned = program.version is not None or program.migrate is not None
+            found = migrated(program, saved) if versioned else saved
             self.live = Live(self.program, found.checkpoint, self.ns)
             changed, versions = changed_by(self.program, saved, found), self.live.versions
             self.live.changed = {name: versions[name] for name in changed}
