@@ -32,6 +32,8 @@ def row_json(row: Row) -> list[Any]:
         row.status,
         list(row.next),
         row.copy_of,
+        row.version and clean(row.version),
+        row.turn,
     ]
 
 

@@ -56,6 +56,8 @@ def lanes(rows: Sequence[Row]) -> dict[str, int]:
 
 def _words(row: Row, waits: dict[str, list[Unfinished]]) -> str:
     told = ["head"] if row.head else []
+    told += [f"turn {row.turn}"] if row.turn is not None else []
+    told += [f"made by version {clean(row.version)}"] if row.version is not None else []
     if row.status in WORDS and (row.status != "done" or row.head):
         told.append(WORDS[row.status])
     told += [f"{clean(u.name)}: {clean(u.text)[:60]}" for u in waits.get(row.id, [])[:3] if u.text]

@@ -48,7 +48,8 @@ def open_timeline(
     """The timeline of whatever a person has.
 
     Args:
-        source: a compiled graph of either engine, a saver, a path or address, or a timeline.
+        source: a compiled graph of either engine, what has one as its ``graph`` (a manager of
+            sessions), a saver, a path or address, or a timeline.
         thread_id: the thread to look at; None: none yet.
         checkpoint_ns: the namespace to look at.
         graph: the graph that a saver, path or address needs to act.
@@ -82,11 +83,12 @@ def _over(
     return _over_graph(graph.copy(update={"checkpointer": saver}), thread_id, checkpoint_ns)
 
 
-def _over_graph(graph: Any, thread_id: str | None, checkpoint_ns: str) -> GraphTimeline:
+def _over_graph(source: Any, thread_id: str | None, checkpoint_ns: str) -> GraphTimeline:
+    graph = source if hasattr(source, "get_state_history") else getattr(source, "graph", source)
     if not hasattr(graph, "get_state_history"):
-        hint = " Call .compile(checkpointer=…) first." if hasattr(graph, "compile") else ""
+        hint = " Call .compile(checkpointer=…) first." if hasattr(source, "compile") else ""
         raise TypeError(
-            f"Can't explore {_told(graph)}: expected a compiled graph of ckpt_viz or "
+            f"Can't explore {_told(source)}: expected a compiled graph of ckpt_viz or "
             f"of LangGraph.{hint}"
         )
     if is_langgraph(graph):

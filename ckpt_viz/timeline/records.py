@@ -31,7 +31,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One checkpoint of the tree, light: no values. `time` is in seconds since the epoch."""
+    """One checkpoint of the tree, light: no values. `time` is in seconds since the epoch.
+
+    `version` names the graph that saved it, where it named itself; `turn` counts a session's turns.
+    """
 
     id: str
     parent_id: str | None
@@ -45,6 +48,8 @@ class Row:
     head: bool
     next: tuple[str, ...]
     copy_of: str | None = None
+    version: str | None = None
+    turn: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

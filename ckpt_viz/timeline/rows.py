@@ -18,6 +18,8 @@ from ckpt_viz.timeline.why import TASKS, Evidence, fired
 
 NULL_TASK = "00000000-0000-0000-0000-000000000000"
 RESERVED = frozenset({"__error__", "__interrupt__", "__resume__", "__scheduled__"})
+VERSION, TURN = "graph_version", "turn"
+"""What the metadata tell beside the engine's own: the graph's version, and a session's turn."""
 Available = Callable[[str, Any], bool]
 
 
@@ -47,6 +49,8 @@ class Light:
     ready: tuple[str, ...]
     news: dict[str, TaskNews] = field(default_factory=dict)
     empty: frozenset[str] = frozenset()
+    version: str | None = None
+    turn: int | None = None
 
 
 def config_id(config: Any) -> str | None:
@@ -83,7 +87,18 @@ def lighten(tup: Any, topology: Topology, available: Available) -> Light:
         ready=(*sends, *ready),
         news=read_news(tup.pending_writes),
         empty=frozenset(versions) - frozenset(values),
+        version=None if metadata.get(VERSION) is None else short_word(metadata[VERSION]),
+        turn=metadata[TURN] if type(metadata.get(TURN)) is int else None,
     )
+
+
+def short_word(version: Any) -> str:
+    """A version as a row shows it.
+
+    >>> short_word(2), short_word("2024-08"), len(short_word("x" * 99))
+    ('2', '2024-08', 24)
+    """
+    return (version if isinstance(version, str) else short(version)[0])[:24]
 
 
 def epoch(stamp: Any) -> float:
@@ -154,6 +169,8 @@ def build_rows(lights: Iterable[Light]) -> list[Row]:
             head=light.id == head,
             next=light.ready,
             copy_of=_copied(light, parent, siblings.get(light.parent_id, [])),
+            version=light.version,
+            turn=light.turn,
         )
         siblings.setdefault(light.parent_id, []).append(light)
         rows.append(row)

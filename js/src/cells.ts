@@ -152,6 +152,8 @@ export class RowWriter {
       cell.append(el);
     }
     if (data.id === this.store.head) badge("head", "head");
+    if (data.turn != null) badge(`turn ${data.turn}`, "turn");
+    if (data.version != null) badge(`v${safe(data.version)}`, "version", `made by version ${safe(data.version)}`);
     const open = data.unfinished;
     if (open) {
       const text = safe(open.text || open.status);

@@ -14,6 +14,10 @@ export interface Row {
   status: string;
   next: string[];
   copyOf: string | null;
+  /** The version of the graph that saved it, where it named one. */
+  version?: string | null;
+  /** How many turns of a session there are. */
+  turn?: number | null;
   /** Set on a row that hangs on its parent and has no checkpoint. */
   unfinished?: Unfinished;
 }
@@ -325,8 +329,8 @@ export function asKernelError(error: unknown): KernelError {
 }
 
 function toRow(tuple: RowTuple): Row {
-  const [id, parent, step, source, time, nodes, changed, status, next, copyOf] = tuple;
-  return { id, parent, step, source, time, nodes, changed, status, next, copyOf };
+  const [id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn] = tuple;
+  return { id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn };
 }
 
 function unfinishedRow(one: Unfinished): Row {

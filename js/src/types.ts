@@ -11,6 +11,8 @@ export type RowTuple = [
   status: string,
   next: string[],
   copyOf: string | null,
+  version?: string | null,
+  turn?: number | null,
 ];
 
 export interface Unfinished {
