@@ -15,9 +15,9 @@ export interface Row {
   next: string[];
   copyOf: string | null;
   /** The version of the graph that saved it, where it named one. */
-  version?: string | null;
+  version?: string | null | undefined;
   /** How many turns of a session there are. */
-  turn?: number | null;
+  turn?: number | null | undefined;
   /** Set on a row that hangs on its parent and has no checkpoint. */
   unfinished?: Unfinished;
 }
