@@ -15,13 +15,17 @@ export function isPlainKey(event: KeyboardEvent): boolean {
   return !event.getModifierState?.("AltGraph");
 }
 
-/** Puts both mechanisms on a root; the signal takes them off. */
+/**
+ * Puts both mechanisms on a root; the signal takes them off. The flag is for JupyterLab's and Notebook's own listener, which
+ * asks each element from the focused one upwards for the flag and then for a match: so it stands on the focused one.
+ */
 export function isolateKeys(root: HTMLElement, signal: AbortSignal): void {
-  const inside = (event: Event) => event.composedPath().includes(root);
   const flag = (event: Event) => {
-    if (!inside(event)) return;
-    if (event instanceof KeyboardEvent && passesThrough(event)) root.removeAttribute(FLAG);
-    else root.setAttribute(FLAG, "true");
+    const path = event.composedPath();
+    const target = path[0];
+    if (!path.includes(root) || !(target instanceof Element)) return;
+    if (event instanceof KeyboardEvent && passesThrough(event)) target.removeAttribute(FLAG);
+    else target.setAttribute(FLAG, "true");
   };
   for (const kind of ["keydown", "keypress", "keyup"] as const) {
     window.addEventListener(kind, flag, { capture: true, signal });
@@ -35,12 +39,6 @@ export function isolateKeys(root: HTMLElement, signal: AbortSignal): void {
       { signal },
     );
   }
-  root.addEventListener("focusin", () => root.setAttribute(FLAG, "true"), { signal });
-  root.addEventListener(
-    "focusout",
-    (event) => {
-      if (!root.contains(event.relatedTarget as Node | null)) root.removeAttribute(FLAG);
-    },
-    { signal },
-  );
+  root.addEventListener("focusin", flag, { signal });
+  root.addEventListener("focusout", (event) => (event.target as Element).removeAttribute(FLAG), { signal });
 }

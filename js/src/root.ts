@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { keepFocus } from "./focus";
 import { isolateKeys } from "./keyboard";
 import { hostTheme, type ThemeChoice, watchTheme } from "./theme";
 import type { Hello, Model } from "./types";
@@ -22,6 +23,7 @@ export function useRoot(
   useEffect(() => {
     const abort = new AbortController();
     isolateKeys(root, abort.signal);
+    keepFocus(root, abort.signal);
     const observer = new ResizeObserver(() => {
       if (root.clientWidth > 0) setNarrow(root.clientWidth < NARROW);
     });

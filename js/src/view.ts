@@ -96,8 +96,13 @@ export class View {
     if (delay === 0) this.showDetail(true);
   }
 
+  /** To the selected row; where the panel hides the tree, to the panel's tab. */
   focusTree(): void {
-    this.tree?.focus();
+    if (!this.detail || !this.focusIn('[role="tab"][aria-selected="true"], [role="dialog"]')) this.tree?.focus();
+  }
+
+  private get detail(): boolean {
+    return this.narrow.peek() && this.root.classList.contains("ckv-showdetail");
   }
 
   /** From the panel back to the tree. */

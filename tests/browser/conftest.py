@@ -19,6 +19,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,31 +90,21 @@ def wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> N
                 return
         except (urllib.error.URLError, TimeoutError, ConnectionError):
             time.sleep(0.1)
-    pytest.fail(f"JupyterLab did not start (code {process.poll()}):\n{log.read_text()[-3000:]}")
+    pytest.fail(f"the server did not start (code {process.poll()}):\n{log.read_text()[-3000:]}")
 
 
-@pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A JupyterLab on a free port, ended with the session."""
-    home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("notebooks")
-    port, token, log = free_port(), secrets.token_hex(12), home / "lab.log"
-    command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
-        *("--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
-        *(f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}"),
-        "--ServerApp.terminals_enabled=False",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-        "--LabApp.extension_manager=readonly",
-        "--LabApp.expose_app_in_browser=True",
-    ]
+@contextmanager
+def served(command: list[str], ready: str, home: Path, cwd: Path | None = None) -> Iterator[None]:
+    """A server that runs while the block does; it listens once `ready` answers."""
+    log = home / "server.log"
+    environment = fresh_environment(home)
     with log.open("wb") as out:
         process = subprocess.Popen(
-            command, stdout=out, stderr=subprocess.STDOUT, env=fresh_environment(home)
+            command, stdout=out, stderr=subprocess.STDOUT, env=environment, cwd=cwd
         )
-    url = f"http://127.0.0.1:{port}"
     try:
-        wait_until_ready(process, f"{url}/api/status?token={token}", log)
-        yield Server(url, token, folder)
+        wait_until_ready(process, ready, log)
+        yield
     finally:
         process.terminate()
         try:
@@ -121,6 +112,31 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def jupyter_flags(port: int, token: str, folder: Path) -> list[str]:
+    """What both of Jupyter's servers are told."""
+    return [
+        *("--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1"),
+        *(f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
+        *(f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}"),
+        "--ServerApp.terminals_enabled=False",
+    ]
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A JupyterLab on a free port, ended with the session."""
+    home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("notebooks")
+    server = Server(f"http://127.0.0.1:{(port := free_port())}", secrets.token_hex(12), folder)
+    command = [
+        *(sys.executable, "-m", "jupyterlab", *jupyter_flags(port, server.token, folder)),
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--LabApp.extension_manager=readonly",
+        "--LabApp.expose_app_in_browser=True",
+    ]
+    with served(command, f"{server.url}/api/status?token={server.token}", home):
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -235,19 +251,22 @@ class Explorer:
     @property
     def rows(self) -> Locator:
         """The rows of checkpoints: neither the header nor tasks that did not finish."""
-        return self.root.get_by_role("treegrid").locator("[role=row][data-checkpoint-id]")
+        return self.root.locator("[role=treegrid] [role=row][data-checkpoint-id]")
 
     def row(self, node: str) -> Locator:
         """The newest row of a checkpoint that `node` made."""
-        header = self.root.page.get_by_role("rowheader", name=re.compile(rf"\b{node}\b"))
+        header = self.root.page.locator("[role=rowheader]", has_text=re.compile(rf"\b{node}\b"))
         return self.rows.filter(has=header).first
 
     def select(self, node: str) -> str:
         """Click the newest row made by `node`; its checkpoint id."""
+        if self.button("Back").is_visible():  # narrow: the tree is behind the panels
+            self.button("Back").click()
         row = self.row(node)
         row.click()
-        self.root.locator("[role=row][aria-selected=true]").filter(has_text=node).wait_for()
-        return row.get_attribute("data-checkpoint-id") or ""
+        chosen = self.root.locator("[role=row][aria-selected=true]").filter(has_text=node)
+        chosen.wait_for(state="attached")
+        return chosen.get_attribute("data-checkpoint-id") or ""
 
     def button(self, name: str) -> Locator:
         """A button by its exact name."""

@@ -1,0 +1,151 @@
+"""Pictures of the Explorer's main views: `python -m tests.browser.screenshots [FOLDER [NAME…]]`.
+
+`make screenshots` calls this. It shows the story on a page with the real Python side behind it, in
+both themes and four widths, and writes a PNG for each view to FOLDER (`js/pictures/all`, which git
+ignores); those that `README.md` shows go to `js/pictures`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+from ckpt_viz import explore
+
+from .conftest import BROWSERS, CHROMIUM_FLAGS
+from .stage import Stage
+from .story import THREAD, tell
+
+PICTURES = Path(__file__).parents[2] / "js" / "pictures"
+WIDTHS = (480, 680, 900, 1600)
+THEMES = ("light", "dark")
+KEPT = ("state-900-light", "channels-900-dark", "writes-680-light", "fork-900-dark")
+"""The pictures that the README shows."""
+
+
+def fork(stage: Stage) -> None:
+    """The sheet of a fork, filled, with its preview."""
+    stage.select("plan", 0)
+    dialog = stage.sheet("Fork")
+    values = {"messages": [["human", "Use exa only."]], "budget": 2}
+    dialog.get_by_role("textbox", name="Values").fill(json.dumps(values, indent=2))
+    dialog.get_by_role("button", name="Preview").click()
+    dialog.get_by_role("region", name="Preview").wait_for()
+
+
+def writes(stage: Stage) -> None:
+    """The question that waits."""
+    stage.select("approve")
+    stage.tab("Writes")
+
+
+def failed(stage: Stage) -> None:
+    """The node that raised."""
+    stage.root.locator("[role=row]").filter(has_text="summarize").filter(has_text="Error").click()
+    stage.tab("Writes")
+
+
+def tree(stage: Stage) -> None:
+    """What one sees first."""
+
+
+def state(stage: Stage) -> None:
+    """The values of a state."""
+    stage.select("plan", 0)
+    stage.tab("State")
+
+
+def on_tab(name: str) -> Callable[[Stage], None]:
+    """A tab of the inspector, where this build has it."""
+
+    def show(stage: Stage) -> None:
+        stage.select("exa_search")
+        if name in stage.tabs:
+            stage.tab(name)
+            stage.page.wait_for_timeout(400)
+
+    return show
+
+
+def sheet(name: str) -> Callable[[Stage], None]:
+    """A sheet of the toolbar."""
+
+    def show(stage: Stage) -> None:
+        stage.select("plan", 0)
+        stage.sheet(name)
+
+    return show
+
+
+VIEWS: dict[str, Callable[[Stage], None]] = {
+    "tree": tree,
+    "state": state,
+    "writes": writes,
+    "failed": failed,
+    "fork": fork,
+    **{name.lower(): on_tab(name) for name in ("Diff", "Channels", "Graph", "Raw", "Storage")},
+    **{name.lower(): sheet(name) for name in ("Replay", "Run", "Export", "Help")},
+}
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One picture."""
+
+    view: str
+    width: int
+    theme: str
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return f"{self.view}-{self.width}-{self.theme}"
+
+
+def take(browser: Browser, shot: Shot, folder: Path) -> None:
+    """Show a view and write its picture; fail when the page complained."""
+    context = browser.new_context(viewport={"width": shot.width + 16, "height": 620})
+    context.set_default_timeout(8_000)
+    explorer = explore(tell(), thread_id=THREAD, theme=shot.theme, follow=False)
+    try:
+        stage = Stage(context.new_page(), explorer, theme=shot.theme)
+        VIEWS[shot.view](stage)
+        stage.settle()
+        stage.page.wait_for_timeout(150)
+        stage.root.screenshot(path=str(folder / f"{shot.name}.png"))
+        assert not stage.errors, stage.errors
+    finally:
+        explorer.close()
+        context.close()
+
+
+def main() -> int:
+    """Take the pictures that were asked for, all without a word."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES / "all"
+    wanted = sys.argv[2:]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    shots = [Shot(v, w, t) for v in VIEWS for w in WIDTHS for t in THEMES]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, headless=True, args=CHROMIUM_FLAGS
+        )
+        for shot in shots:
+            if wanted and not any(part in shot.name for part in wanted):
+                continue
+            take(browser, shot, folder)
+            if shot.name in KEPT and len(sys.argv) == 1:
+                shutil.copy(folder / f"{shot.name}.png", PICTURES / f"{shot.name}.png")
+        browser.close()
+    print(f"pictures in {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
