@@ -5,28 +5,21 @@ from __future__ import annotations
 import json
 import math
 import re
-import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ckpt_viz.explorer.acting import ACTS
 from ckpt_viz.explorer.panels import Json, checkpoint_json, compare, without
+from ckpt_viz.explorer.request import BadRequestError, Handler, need
 from ckpt_viz.explorer.session import Session, error_json
 from ckpt_viz.timeline.blame import blame
 from ckpt_viz.timeline.paths import follow
-from ckpt_viz.timeline.preview import Previewer, clean, mark
-from ckpt_viz.timeline.records import ForkPreview
+from ckpt_viz.timeline.preview import Previewer, clean
 from ckpt_viz.timeline.search import search
 from ckpt_viz.timeline.watch import Point, watch
 
-PREVIEW_SECONDS = 2.0
 SEARCH_SECONDS = 0.15
-Handler = Callable[[Session, Json], Json]
-
-
-class BadRequestError(ValueError):
-    """A request of the page lacks a field or names an unknown kind."""
 
 
 def answer(session: Session, request: Any) -> Json:
@@ -44,17 +37,6 @@ def answer(session: Session, request: Any) -> Json:
     except Exception as error:  # noqa: BLE001 - a page waits: whatever failed, it is told
         return {"re": number, "ok": False, "error": error_json(error)}
     return {"re": number, "ok": True, "result": result}
-
-
-def _need(request: Json, name: str) -> str:
-    value = request.get(name)
-    if not isinstance(value, str):
-        raise BadRequestError(f"{request.get('kind')} needs {name!r} (text), got {value!r}")
-    return value
-
-
-def _replace(request: Json) -> list[str]:
-    return [str(name) for name in request.get("replace") or ()]
 
 
 def _hello(session: Session, request: Json) -> Json:
@@ -83,12 +65,16 @@ def _thread(session: Session, request: Json) -> Json:
 
 
 def _checkpoint(session: Session, request: Json) -> Json:
-    return checkpoint_json(session.timeline, _need(request, "checkpoint"), session)
+    checkpoint = need(request, "checkpoint")
+    found = checkpoint_json(session.timeline, checkpoint, session)
+    if request.get("select"):
+        session.selected = checkpoint
+    return found
 
 
 def _value(session: Session, request: Json) -> Json:
     path = tuple(request.get("path") or ())
-    values = session.timeline.snapshot(_need(request, "checkpoint")).values
+    values = session.timeline.snapshot(need(request, "checkpoint")).values
     previewer = Previewer(session.redact)
     hidden = [path[: i + 1] for i in range(len(path)) if previewer.hides(path[: i + 1])]
     if hidden:
@@ -100,14 +86,14 @@ def _value(session: Session, request: Json) -> Json:
 
 def _diff(session: Session, request: Json) -> Json:
     a = request.get("a")
-    return compare(session.timeline, a and str(a), _need(request, "b"), session.redact)
+    return compare(session.timeline, a and str(a), need(request, "b"), session.redact)
 
 
 def _blame(session: Session, request: Json) -> Json:
     path = tuple(request.get("path") or ())
     if not path:
         raise BadRequestError("blame needs 'path': the steps to a value, its channel first")
-    found = blame(session.timeline, _need(request, "checkpoint"), path)
+    found = blame(session.timeline, need(request, "checkpoint"), path)
     return {
         "text": clean(found.text),
         "by": clean(found.by),
@@ -125,7 +111,7 @@ def _search(session: Session, request: Json) -> Json:
     after = request.get("after")
     found = search(
         session.timeline,
-        _need(request, "query"),
+        need(request, "query"),
         after if isinstance(after, str) else None,
         SEARCH_SECONDS,
         lambda values: without(values, session.redact),
@@ -135,7 +121,7 @@ def _search(session: Session, request: Json) -> Json:
 
 def _watch(session: Session, request: Json) -> Json:
     points = watch(
-        session.timeline, _need(request, "checkpoint"), _need(request, "path"), session.redact
+        session.timeline, need(request, "checkpoint"), need(request, "path"), session.redact
     )
     return {"points": [_point_json(p) for p in points]}
 
@@ -146,124 +132,12 @@ def _point_json(point: Point) -> list[Any]:
     return [point.id, text, number, point.changed]
 
 
-def _within(seconds: float, do: Callable[[], ForkPreview]) -> ForkPreview:
-    box: list[ForkPreview] = []
-    errors: list[Exception] = []
-
-    def work() -> None:
-        try:
-            box.append(do())
-        except Exception as error:  # noqa: BLE001 - handed over to the worker's thread
-            errors.append(error)
-
-    thread = threading.Thread(target=work, name="ckpt-viz-preview", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    if not box:
-        raise TimeoutError(
-            f"The preview took longer than {seconds:g} s: a reducer or router of yours is slow. "
-            "Fork without it."
-        )
-    return box[0]
-
-
-def _preview(session: Session, request: Json) -> Json:
-    timeline, checkpoint = session.timeline, _need(request, "checkpoint")
-    as_node = request.get("as_node") or None
-    found = _within(
-        PREVIEW_SECONDS,
-        lambda: timeline.preview(checkpoint, request.get("values"), as_node, _replace(request)),
-    )
-    base = timeline.snapshot(checkpoint).values
-    return {
-        "values": mark(Previewer(session.redact).entries(found.values), base, found.values),
-        "next": list(found.next),
-        "again": list(found.again),
-        "notes": list(found.notes),
-        "dead_end": found.dead_end,
-    }
-
-
-def _fork(session: Session, request: Json) -> Json:
-    timeline = session.timeline
-
-    def do() -> Json:
-        new = timeline.update(
-            _need(request, "checkpoint"),
-            request.get("values"),
-            request.get("as_node") or None,
-            _replace(request),
-        )
-        session.refresh()
-        session.selected = new
-        if request.get("run"):
-            session.start(lambda: timeline.go_on(new, session.worker.poke))
-        return {"checkpoint": new}
-
-    return session.once(request.get("act"), do)
-
-
-def _replay(session: Session, request: Json) -> Json:
-    timeline = session.timeline
-    checkpoint = _need(request, "checkpoint")
-
-    def do() -> Json:
-        timeline.require(checkpoint)
-        session.start(lambda: timeline.replay(checkpoint, session.worker.poke))
-        return {"started": True}
-
-    return session.once(request.get("act"), do)
-
-
-def _replay_plan(session: Session, request: Json) -> Json:
-    timeline = session.timeline
-    following = timeline.snapshot(_need(request, "checkpoint")).next
-    return {"again": list(timeline.topology.reachable(tuple(following)))}
-
-
-def _resume(session: Session, request: Json) -> Json:
-    timeline = session.timeline
-    checkpoint = _need(request, "checkpoint")
-    answers = request.get("answers")
-    if not isinstance(answers, dict):
-        raise BadRequestError("resume needs 'answers': a map from interrupt id to answer")
-
-    def work() -> None:
-        if answers:
-            timeline.resume(checkpoint, answers, session.worker.poke)
-        else:
-            timeline.go_on(checkpoint, session.worker.poke)
-
-    def do() -> Json:
-        timeline.require(checkpoint)
-        session.start(work)
-        return {"started": True}
-
-    return session.once(request.get("act"), do)
-
-
-def _run(session: Session, request: Json) -> Json:
-    timeline = session.timeline
-
-    def do() -> Json:
-        session.start(lambda: timeline.run(request.get("input"), session.worker.poke))
-        return {"started": True}
-
-    return session.once(request.get("act"), do)
-
-
-def _stop(session: Session, request: Json) -> Json:
-    return {"stopped": session.stop()}
-
-
 def _ping(session: Session, request: Json) -> Json:
     return {}
 
 
 def _select(session: Session, request: Json) -> Json:
-    session.selected = _need(request, "checkpoint")
+    session.selected = need(request, "checkpoint")
     return {}
 
 
@@ -289,13 +163,7 @@ HANDLERS: dict[str, Handler] = {
     "blame": _blame,
     "search": _search,
     "watch": _watch,
-    "preview": _preview,
-    "fork": _fork,
-    "replay": _replay,
-    "replay_plan": _replay_plan,
-    "resume": _resume,
-    "run": _run,
-    "stop": _stop,
+    **ACTS,
     "select": _select,
     "refresh": _refresh,
     "export": _export,

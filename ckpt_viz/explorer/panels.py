@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from ckpt_viz.timeline.acts import GraphTimeline
@@ -60,8 +61,8 @@ def rows_json(
 
 def can_json(can: Capability) -> Json:
     """What is possible, and why not."""
-    names = ("fork", "replay", "resume", "run", "stop")
-    return {n: {"ok": getattr(can, n).ok, "why": getattr(can, n).why} for n in names}
+    ables = {one.name: getattr(can, one.name) for one in fields(can)}
+    return {name: {"ok": able.ok, "why": able.why} for name, able in ables.items()}
 
 
 def plain(value: Any, depth: int = 0) -> Any:

@@ -8,20 +8,37 @@ from __future__ import annotations
 
 import threading
 import traceback
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ckpt_viz.explorer.live import Worker
 from ckpt_viz.explorer.panels import Json, can_json, rows_json
 from ckpt_viz.timeline.acts import ActRunningError, GraphTimeline
+from ckpt_viz.timeline.breaks import Breakpoints, node_names
+from ckpt_viz.timeline.open import open_timeline
 from ckpt_viz.timeline.preview import clean
 from ckpt_viz.timeline.records import TaskView, Unfinished
 
 ROW_LIMIT = 20_000
 ACT_LIMIT = 500
 TRACE_LIMIT = 20_000
+PEERS: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An act with all that it was given, so that it can be told as code."""
+
+    kind: str
+    base: str | None
+    values: Any = None
+    as_node: str | None = None
+    replace: tuple[str, ...] = ()
+    run: bool = False
 
 
 def error_json(error: BaseException) -> Json:
@@ -41,6 +58,25 @@ def heading(timeline: GraphTimeline) -> str:
     return ", ".join(part for part in parts if part) or "graph"
 
 
+def _on(graph: Any, old: GraphTimeline) -> GraphTimeline:
+    """The history of `old` with another graph, which gets its saver."""
+    if getattr(graph, "checkpointer", None) is not old.saver:
+        graph = graph.copy(update={"checkpointer": old.saver})
+    new = open_timeline(graph, old.thread_id, old.checkpoint_ns).like(old)
+    new.breakpoints = old.breakpoints.within(node_names(graph))
+    return new
+
+
+def _waiting(timeline: GraphTimeline, gone: Sequence[str]) -> list[str]:
+    """The checkpoints, newest first, from which nothing runs on: what was next there is gone."""
+    if not gone or timeline.thread_id is None:
+        return []
+    rows = timeline.rows()
+    parents = {row.parent_id for row in rows}
+    stuck = [r.id for r in rows if r.id not in parents and set(r.next) & set(gone)]
+    return stuck[::-1][:ACT_LIMIT]
+
+
 class Session:
     """One Explorer's state; safe to use from the worker, an act and the user's thread."""
 
@@ -53,6 +89,9 @@ class Session:
     ) -> None:
         """Selects the head; nothing is sent until the page has said hello."""
         self.timeline = timeline
+        self.home: GraphTimeline | None = None
+        self.changes: Json | None = None
+        self.done: Done | None = None
         self.redact = tuple(redact)
         self._send = send
         self.export: Callable[[Path], Path] = self._no_export
@@ -67,6 +106,8 @@ class Session:
         self._stopped = False
         self._told: list[Unfinished] = []
         self._drawn: tuple[Any, ...] = ()
+        self._before: str | None = None
+        PEERS.add(self)
 
     def _no_export(self, path: Path) -> Path:
         raise RuntimeError(f"Can't write {path}: this session has no exporter")
@@ -127,6 +168,10 @@ class Session:
             "ns": timeline.checkpoint_ns,
             "namespaces": timeline.namespaces(),
             "can": can_json(timeline.can),
+            "place": timeline.place,
+            "scratch": self.scratch_json(),
+            "changes": self.changes,
+            **self.breakpoints_json(),
             "nodes": [n for n in timeline.topology.triggers if not n.startswith("__")],
             "channels": [
                 {"name": c.name, "kind": c.kind, "reducer": c.reducer, "routing": c.routing}
@@ -138,10 +183,65 @@ class Session:
 
     def show(self, thread: str | None, ns: str) -> None:
         """Looks at another thread or namespace."""
-        if self._busy:
-            raise ActRunningError("A run is under way here: stop it before changing the thread")
+        self._not_busy("changing the thread")
         self.timeline = self.timeline.at(thread, ns)
         self.selected = None
+        self.done = None
+
+    # -- scratch, new code, breakpoints --------------------------------------------------------
+
+    def scratch_json(self) -> Json | None:
+        """What the page says of a scratch copy: the thread behind it, None where there is none."""
+        if not self.timeline.is_scratch:
+            return None
+        home = self.home
+        return {"thread": self.timeline.thread_id, "back": home is not None}
+
+    def enter_scratch(self, checkpoint_id: str | None) -> None:
+        """Shows an in-memory copy of a checkpoint's lineage in the place of the history."""
+        self._not_busy("making a scratch copy")
+        scratch = self.timeline.scratch(checkpoint_id)
+        self.home, self.timeline = self.timeline, scratch
+        self.selected, self.done = checkpoint_id, None
+
+    def leave_scratch(self) -> None:
+        """Shows the history itself again; the scratch copy is dropped."""
+        if self.home is None:
+            return
+        self._not_busy("going back")
+        self.timeline, self.home = self.home, None
+        self.selected, self.done = None, None
+
+    def _not_busy(self, what: str) -> None:
+        if self._busy:
+            raise ActRunningError(f"A run is under way here: stop it before {what}")
+
+    def adopt(self, graph: Any) -> None:
+        """Goes on with another graph on the same history; what differs is told to the page."""
+        self._not_busy("changing the code")
+        old = self.timeline
+        self.timeline = _on(graph, old)
+        if self.home is not None:
+            self.home = _on(graph, self.home)
+        names = [node_names(t.graph) for t in (old, self.timeline)]
+        gone, fresh = ([n for n in a if n not in b] for a, b in (names, reversed(names)))
+        self.changes = {"gone": gone, "new": fresh, "waiting": _waiting(old, gone)}
+        self.push_all()
+
+    def set_breakpoints(self, points: Breakpoints) -> None:
+        """Sets where runs that are started here end; all views are told."""
+        self.timeline.breakpoints = points
+        if self.home is not None:
+            self.home.breakpoints = points
+        self.send({"event": "can", **self.breakpoints_json()})
+
+    def breakpoints_json(self) -> Json:
+        """The breakpoints, and the nodes (also nested ones) that can have one."""
+        points = self.timeline.breakpoints
+        return {
+            "breakpoints": {"before": list(points.before), "after": list(points.after)},
+            "places": node_names(self.timeline.graph),
+        }
 
     @property
     def title(self) -> str:
@@ -172,14 +272,36 @@ class Session:
                     self._acts.popitem(last=False)
             return answer
 
-    def start(self, job: Callable[[], None]) -> None:
+    def head(self) -> str | None:
+        """The newest checkpoint, read now."""
+        self.timeline.refresh()
+        return self.timeline.head
+
+    def note(self, done: Done, before: str | None) -> None:
+        """Keeps what was done last, and the head that was before it."""
+        self.done, self._before = done, before
+
+    def tell_peers(self) -> None:
+        """Lets other Explorers of the same history look at once."""
+        mine = self.timeline
+        for other in list(PEERS):
+            theirs = other.timeline
+            same = theirs.saver is mine.saver and theirs.thread_id == mine.thread_id
+            if other is not self and same and other.greeted:
+                other.worker.poke()
+
+    def start(self, job: Callable[[], None], done: Done | None = None) -> None:
         """Runs an act on a thread of its own; its end is told by an event."""
         self._enter()
+        if done is not None:
+            self.note(done, self.head())
         threading.Thread(target=self._quiet, args=(job,), name="ckpt-viz-act", daemon=True).start()
 
-    def perform(self, job: Callable[[], None]) -> None:
+    def perform(self, job: Callable[[], None], done: Done | None = None) -> None:
         """Runs an act in the caller's thread and raises what it raises."""
         self._enter()
+        if done is not None:
+            self.note(done, self.head())
         self._work(job)
 
     def _enter(self) -> None:
@@ -219,12 +341,21 @@ class Session:
             state = "stopped"
         elif any(u.status == "interrupt" and u.parent == self.timeline.head for u in waits):
             state = "interrupt"
+        elif self._holds():
+            state = "breakpoint"
         self.send({"event": "rows", **self.all_rows(), "reset": False})
-        message: Json = {"event": "run", "state": state}
+        message: Json = {"event": "run", "state": state, "before": self._before}
         if error is not None:
             message["error"] = error
         self.send(message)
         self.worker.poke()
+        self.tell_peers()
+
+    def _holds(self) -> bool:
+        """True when the run ended before its end: at a breakpoint."""
+        head = self.timeline.head
+        row = None if head is None else self.timeline.row(head)
+        return row is not None and row.status == "pending"
 
     @property
     def busy(self) -> bool:

@@ -7,7 +7,7 @@ synced trait (it would be saved into the notebook); Python's own calls never wai
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from IPython.display import display, update_display
 from ckpt_viz.explorer.bundle import script_text, style_text
 from ckpt_viz.explorer.export import write_export
 from ckpt_viz.explorer.messages import answer
+from ckpt_viz.explorer.methods import Acts, Selection
 from ckpt_viz.explorer.panels import Json, hidden_diff
 from ckpt_viz.explorer.session import Session
 from ckpt_viz.explorer.static import svg_tree, text_tree
@@ -32,36 +33,7 @@ from ckpt_viz.timeline.watch import Point, watch
 THEMES = ("auto", "light", "dark")
 
 
-class Selection:
-    """One checkpoint, as Python sees it; `config` can be given to the graph's own methods."""
-
-    def __init__(self, timeline: GraphTimeline, checkpoint_id: str) -> None:
-        """Reads nothing yet."""
-        self._timeline = timeline
-        self.id = checkpoint_id
-
-    @property
-    def snapshot(self) -> Any:
-        """The `StateSnapshot`, read now."""
-        return self._timeline.snapshot(self.id)
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """The config that addresses this checkpoint."""
-        config: dict[str, Any] = self.snapshot.config
-        return config
-
-    @property
-    def values(self) -> Any:
-        """The state's values."""
-        return self.snapshot.values
-
-    def __repr__(self) -> str:
-        """The id and the thread; no values."""
-        return f"Selection({self.id!r}, thread {self._timeline.thread_id!r})"
-
-
-class Explorer(anywidget.AnyWidget):
+class Explorer(Acts, anywidget.AnyWidget):
     """The checkpoint explorer of one graph; make it with `explore()`."""
 
     _esm = script_text()
@@ -86,6 +58,16 @@ class Explorer(anywidget.AnyWidget):
         self._shown = False
         super().__init__(height=height, theme=theme)
         self.on_msg(self._received)
+
+    def _twin(self, timeline: GraphTimeline) -> Explorer:
+        session = self._session
+        return Explorer(
+            timeline,
+            redact=session.redact,
+            height=self.height,
+            theme=self.theme,
+            follow=session.worker.follow,
+        )
 
     # -- the page ----------------------------------------------------------------------------
 
@@ -151,105 +133,6 @@ class Explorer(anywidget.AnyWidget):
         return text_tree(timeline.rows(), self._session.title, timeline.unfinished())
 
     # -- Python ------------------------------------------------------------------------------
-
-    @property
-    def timeline(self) -> GraphTimeline:
-        """The history that is shown."""
-        return self._session.timeline
-
-    @property
-    def graph(self) -> Any:
-        """The graph that acts run on. Set a new one to run on with new code."""
-        return self.timeline.graph
-
-    @graph.setter
-    def graph(self, graph: Any) -> None:
-        old = self.timeline
-        if getattr(graph, "checkpointer", None) is not old.saver:
-            graph = graph.copy(update={"checkpointer": old.saver})
-        self._session.timeline = open_timeline(graph, old.thread_id, old.checkpoint_ns)
-        self._session.push_all()
-
-    @property
-    def head(self) -> Selection | None:
-        """The newest checkpoint."""
-        self.timeline.refresh()
-        return self._selection(self.timeline.head)
-
-    @property
-    def selected(self) -> Selection | None:
-        """The checkpoint that is selected (the head at first)."""
-        if self._session.selected is None:
-            return self.head
-        return self._selection(self._session.selected)
-
-    def _selection(self, checkpoint_id: str | None) -> Selection | None:
-        return None if checkpoint_id is None else Selection(self.timeline, checkpoint_id)
-
-    def select(self, checkpoint_id: str | None = None, *, step: int | None = None) -> Selection:
-        """Selects a checkpoint by id or by step (of several at a step: the newest)."""
-        if checkpoint_id is None:
-            checkpoint_id = self._at_step(step)
-        self.timeline.require(checkpoint_id)
-        self._session.selected = checkpoint_id
-        self._session.send({"event": "select", "checkpoint": checkpoint_id})
-        return Selection(self.timeline, checkpoint_id)
-
-    def _at_step(self, step: int | None) -> str:
-        rows = self.timeline.rows()
-        for row in reversed(rows):
-            if row.step == step:
-                return row.id
-        steps = sorted({row.step for row in rows})
-        raise LookupError(f"No checkpoint at step {step}; the steps here are {steps}")
-
-    def _base(self) -> str:
-        selected = self.selected
-        if selected is None:
-            raise LookupError(
-                f"Thread {self.timeline.thread_id!r} has no checkpoints yet: run the graph first"
-            )
-        return selected.id
-
-    def fork(
-        self, values: Any, as_node: str | None = None, replace: Sequence[str] = ()
-    ) -> Selection:
-        """Saves an edited child of the selected checkpoint, and selects it. Runs nothing."""
-        new = self.timeline.update(self._base(), values, as_node, replace)
-        self._session.refresh()
-        return self.select(new)
-
-    def replay(self, live: bool = True) -> Selection:
-        """Runs on from the selected checkpoint. With `live=False` runs nothing."""
-        base = self._base()
-        if not live:
-            return Selection(self.timeline, base)
-        return self._act(lambda poke: self.timeline.replay(base, poke))
-
-    def resume(self, answer: Any = None) -> Selection:
-        """Answers the open interrupt of the selected checkpoint, or goes on when answer is None.
-
-        Several interrupts: give a map from interrupt id to answer.
-        """
-        base = self._base()
-        if answer is None:
-            return self._act(lambda poke: self.timeline.go_on(base, poke))
-        return self._act(lambda poke: self.timeline.resume(base, answer, poke))
-
-    def run(self, value: Any = None) -> Selection:
-        """Runs the graph with new input on the thread's head; without input, goes on."""
-        return self._act(lambda poke: self.timeline.run(value, poke))
-
-    def _act(self, do: Callable[[Callable[[], None]], None]) -> Selection:
-        self._session.perform(lambda: do(self._session.worker.poke))
-        head = self.timeline.head
-        if head is None:
-            raise LookupError("The run left no checkpoint")
-        return self.select(head)
-
-    def stop(self) -> bool:
-        """Asks the act under way to end before its next superstep."""
-        return self._session.stop()
 
     def diff(self, a: str | None, b: str | None = None) -> Diff:
         """The difference from checkpoint `a` to `b` (None: the selected one)."""

@@ -1,68 +1,35 @@
-"""Acting on a compiled graph (any engine): update, preview, run, replay, resume, stop.
+"""Acting on a compiled graph (any engine): update, preview, scratch copies, labels, removal.
 
 Rules: an addressed checkpoint must exist; keys must be channels; a preview runs on a scratch
-saver; one act at a time; a stop takes effect between supersteps.
+saver and a scratch run on a copy, so that neither touches the source.
 """
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-import re
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
-from ckpt_viz.errors import CkptVizError, InvalidUpdateError, NothingToResumeError
+from ckpt_viz.errors import InvalidUpdateError
 from ckpt_viz.timeline.colour import Colour
+from ckpt_viz.timeline.copies import copy_lineage, copy_tuple
+from ckpt_viz.timeline.edits import Edit, edited
+from ckpt_viz.timeline.forks import foresee
 from ckpt_viz.timeline.keeping import Labels, able, method
-from ckpt_viz.timeline.protocol import OnStep
+from ckpt_viz.timeline.place import place_of
 from ckpt_viz.timeline.records import Able, Capability, ForkPreview
-from ckpt_viz.timeline.rows import read_news
-from ckpt_viz.timeline.source import GraphReader
-from ckpt_viz.timeline.topology import is_async_graph
+from ckpt_viz.timeline.runs import ActRunningError, GraphRuns, ReadOnlyError, is_answer_map
 
-_ADDRESS = ("checkpoint_ns", "checkpoint_id", "checkpoint_map")
-
-
-def is_answer_map(answers: Any) -> bool:
-    """True for a dict whose keys all are interrupt ids (32 hex digits)."""
-    return (
-        isinstance(answers, dict)
-        and bool(answers)
-        and all(isinstance(k, str) and re.fullmatch("[0-9a-f]{32}", k) for k in answers)
-    )
-
-
-def check_ids(answers: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    """Raises ValueError for an answer to a question that was not asked."""
-    unknown = [i for i in answers if i not in asked]
-    if unknown:
-        known = ", ".join(f"{i} ({place[0]})" for i, place in asked.items()) or "none"
-        raise ValueError(f"No interrupt {', '.join(unknown)} here; asked were: {known}")
-
-
-class ActRunningError(CkptVizError):
-    """Another act of this timeline is still running."""
-
-
-class ReadOnlyError(CkptVizError):
-    """An act was asked of a timeline that may only be read."""
+__all__ = ["ActRunningError", "GraphTimeline", "ReadOnlyError", "is_answer_map"]
 
 
 async def _awaited(thing: Any) -> Any:
     return await thing
 
 
-class GraphTimeline(GraphReader):
+class GraphTimeline(GraphRuns):
     """A timeline over a compiled graph. Subclasses name their engine's Command and scratch."""
-
-    graphless: str | None = None
-    """Why nothing can run, where there is no graph; labels and removal may still be possible."""
-
-    def _command(self, **parts: Any) -> Any:
-        raise NotImplementedError
 
     def _overwrite(self, value: Any) -> Any:
         raise NotImplementedError
@@ -77,26 +44,35 @@ class GraphTimeline(GraphReader):
         checkpoint_ns: str = "",
         colour: Colour | None = None,
     ) -> None:
-        """See `GraphReader`; adds the lock that keeps acts apart."""
+        """See `GraphReader`."""
         super().__init__(graph, thread_id, checkpoint_ns, colour)
-        self._act = threading.Lock()
-        self._halt = threading.Event()
-        self._forbidden: str | None = None
         self._labels = Labels()
+        self.is_scratch = False
 
     def at(self, thread_id: str | None, checkpoint_ns: str = "") -> GraphTimeline:
         """The same graph, looked at in another thread or namespace."""
-        other = type(self)(self.graph, thread_id, checkpoint_ns, self.colour)
-        other._forbidden = self._forbidden
-        other._labels = self._labels
-        return other
+        return type(self)(self.graph, thread_id, checkpoint_ns, self.colour).like(self)
+
+    def like(self, other: GraphTimeline) -> Self:
+        """This timeline, with all that was set on another: what it may do, labels, breakpoints."""
+        self._forbidden = other._forbidden
+        self._labels = other._labels
+        self.breakpoints = other.breakpoints
+        self.is_scratch = other.is_scratch
+        return self
+
+    @property
+    def place(self) -> str:
+        """Where an act writes, in words: "SQLite file runs.db"."""
+        return "the scratch copy in memory" if self.is_scratch else place_of(self.saver)
 
     @property
     def can(self) -> Capability:
         """Everything, for a graph with a saver; nothing, after `forbid`."""
+        scratch = self._can_scratch()
         if self._forbidden is not None:
-            return Capability.none(self._forbidden)
-        keep = able(self.saver)
+            return replace(Capability.none(self._forbidden), scratch=scratch)
+        keep = {**able(self.saver), "scratch": scratch}
         if self.graphless is not None:
             return replace(Capability.none(self.graphless), **keep)
         if self.checkpoint_ns:
@@ -104,14 +80,12 @@ class GraphTimeline(GraphReader):
             return Capability(run=away, **keep)
         return Capability(**keep)
 
-    def forbid(self, why: str) -> None:
-        """Makes this timeline read-only: every act raises `ReadOnlyError` with this reason."""
-        self._forbidden = why
-
-    def _allowed(self) -> None:
-        why = self._forbidden or self.graphless
-        if why is not None:
-            raise ReadOnlyError(why)
+    def _can_scratch(self) -> Able:
+        if self.is_scratch:
+            return Able(False, "This is the scratch copy")
+        if not hasattr(self.graph, "nodes"):
+            return Able(False, self.graphless or "There is no graph to run on a copy")
+        return Able(True)
 
     # -- keeping and removing ------------------------------------------------------------------
 
@@ -176,12 +150,6 @@ class GraphTimeline(GraphReader):
             for k, v in values.items()
         }
 
-    def _update_on(self, graph: Any, config: Any, values: Any, as_node: str | None) -> Any:
-        theirs = graph is self.graph and self._async_saver
-        if theirs or is_async_graph(graph):
-            return self.colour.run(graph.aupdate_state(config, values, as_node=as_node))
-        return graph.update_state(config, values, as_node=as_node)
-
     def update(
         self,
         checkpoint_id: str,
@@ -205,164 +173,61 @@ class GraphTimeline(GraphReader):
     ) -> ForkPreview:
         """What `update` would give. The source is not touched; no node runs."""
         tup = self.require(checkpoint_id)
-        scratch = self._seed(self._scratch(), tup)
+        scratch = self._scratch()
+        copy_tuple(scratch, tup, "scratch", "")
         graph = self._graph_here().copy(update={"checkpointer": scratch})
         where = {"thread_id": "scratch", "checkpoint_ns": "", "checkpoint_id": checkpoint_id}
         config = {"configurable": where}
         new = self._update_on(graph, config, self._checked(values, replace), as_node)
-        snapshot = graph.get_state(new)
-        again = self.topology.reachable(tuple(snapshot.next))
-        notes = ["Your reducers and routers ran to find this; no node did."]
-        asks = self._asked_before(again)
-        if asks:
-            notes.append(f"May ask again: {', '.join(asks)}.")
-        return ForkPreview(
-            snapshot.values, tuple(snapshot.next), again, tuple(notes), not snapshot.next
-        )
+        return foresee(self, checkpoint_id, graph.get_state(new))
 
-    def _asked_before(self, nodes: tuple[str, ...]) -> list[str]:
-        asked = {u.name for u in self.unfinished() if u.status == "interrupt"}
-        return [n for n in nodes if n in asked]
+    def with_edits(
+        self, checkpoint_id: str, edits: Iterable[Edit], values: Any, replace: Sequence[str]
+    ) -> tuple[Any, tuple[str, ...]]:
+        """The `values` and `replace` of an update that makes edits by path too.
 
-    def _seed(self, scratch: Any, tup: Any) -> Any:
-        where = {"thread_id": "scratch", "checkpoint_ns": ""}
-        parent = (tup.parent_config or {}).get("configurable", {}).get("checkpoint_id")
-        config = {"configurable": {**where, **({"checkpoint_id": parent} if parent else {})}}
-        checkpoint = tup.checkpoint
-        saved = scratch.put(config, checkpoint, tup.metadata, dict(checkpoint["channel_versions"]))
-        by_task: dict[str, list[tuple[str, Any]]] = {}
-        for task_id, channel, value in tup.pending_writes or ():
-            by_task.setdefault(task_id, []).append((channel, value))
-        for task_id, writes in by_task.items():
-            scratch.put_writes(saved, writes, task_id)
-        return scratch
-
-    # -- running -----------------------------------------------------------------------------
-
-    def run(self, value: Any, on_step: OnStep = lambda: None) -> None:
-        """Runs with new input on the head of the thread."""
-        self._allowed()
-        self._check_input(value)
-        self._drive(value, self._place(None), on_step)
-
-    def _check_input(self, value: Any) -> None:
-        """An input of which the graph would take nothing is an error, in every engine."""
-        known = [n for n, c in self.topology.channels.items() if not c.routing]
-        if isinstance(value, Mapping) and known != ["__root__"] and not set(value) & set(known):
-            named = ", ".join(sorted(str(k) for k in value)) or "none"
-            raise InvalidUpdateError(
-                f"The input names no channel of the graph, nothing was run: it has {named}; "
-                f"the channels are {', '.join(sorted(known))}"
-            )
-
-    def replay(self, checkpoint_id: str, on_step: OnStep = lambda: None) -> None:
-        """Runs on from the checkpoint; the nodes after it really run again."""
-        self.require(checkpoint_id)
-        self._drive(None, self._place(checkpoint_id), on_step)
-
-    def resume(
-        self, checkpoint_id: str | None, answers: Any, on_step: OnStep = lambda: None
-    ) -> None:
-        """Answers the open interrupts of a checkpoint (None: of the head) and runs on.
-
-        Where all are answered already, a sibling copy asks again and gets this answer.
-        Raises `NothingToResumeError` where nothing waits.
+        A channel with a reducer is replaced: through it, the whole would be added again.
+        Raises ValueError where an edit and a value are for the same channel.
         """
-        self._allowed()
+        edits = tuple(edits)
+        if not edits:
+            return values, tuple(replace)
+        made = edited(self.snapshot(checkpoint_id).values, edits)
+        if not isinstance(made, Mapping):
+            return made, tuple(replace)
+        twice = sorted(set(made) & set(values or {}))
+        if twice:
+            raise ValueError(f"{', '.join(twice)}: give an edit or a value, not both")
+        return {**(values or {}), **made}, tuple(dict.fromkeys((*replace, *made)))
+
+    def make_head(self, checkpoint_id: str) -> str:
+        """Saves a copy of the checkpoint, which is the newest then; returns the copy's id."""
+        return self.update(checkpoint_id, None, "__copy__")
+
+    def scratch(self, checkpoint_id: str | None = None) -> GraphTimeline:
+        """A timeline on an in-memory copy of a checkpoint's lineage (None: the head's).
+
+        The graph is the same and its nodes really run; this history is not touched.
+        """
+        able = self._can_scratch()
+        if not able.ok:
+            raise ReadOnlyError(able.why)
         self.refresh()
-        target = checkpoint_id or self.head
-        if target is None:
-            raise NothingToResumeError(f"Thread {self.thread_id!r} has no checkpoint to resume")
-        tup = self.require(target)
-        asked = self._questions(target)
-        news = read_news(tup.pending_writes).values()
-        if not any(n.state == "interrupt" for n in news) and any(n.interrupts for n in news):
-            answers = self._ask_again(target, answers, asked, on_step)
-            target = self.head
-        elif not asked and not self.snapshot(target).next:
-            raise NothingToResumeError(
-                f"Nothing waits for an answer at {target}: no interrupt is open and no node is next"
-            )
-        elif is_answer_map(answers):
-            check_ids(answers, asked)
-        at = None if target == self.head else target
-        self._drive(self._command(resume=answers), self._place(at), on_step)
+        at = checkpoint_id or self.head
+        saver = self._scratch()
+        if at is not None:
+            self.require(at)
+            ids = list(reversed(self.ancestors(at)))
+            everything = self._list({"configurable": {"thread_id": self.thread_id}})
+            nested = [t for t in everything if self._is_below(t)]
+            copy_lineage(saver, str(self.thread_id), ids, self.require, nested)
+        graph = self.graph.copy(update={"checkpointer": saver})
+        other = type(self)(graph, self.thread_id, self.checkpoint_ns, self.colour)
+        other.breakpoints = self.breakpoints
+        other.is_scratch = True
+        return other
 
-    def _questions(self, checkpoint_id: str) -> dict[str, tuple[Any, ...]]:
-        """Interrupt id -> its place (node, path, number), the same in a copy."""
-        return {
-            str(i.id): (task.name, tuple(task.path), k)
-            for task in self.snapshot(checkpoint_id).tasks
-            for k, i in enumerate(task.interrupts)
-        }
-
-    def _ask_again(
-        self, checkpoint_id: str, answers: Any, asked: dict[str, tuple[Any, ...]], on_step: OnStep
-    ) -> Any:
-        if is_answer_map(answers):
-            check_ids(answers, asked)
-        self._update_on(self.graph, self._reference(checkpoint_id).config, None, "__copy__")
-        self._drive(None, self._place(None), on_step)
-        if not is_answer_map(answers):
-            return answers
-        fresh = {place: i for i, place in self._questions(str(self.head)).items()}
-        return {fresh[asked[i]]: answer for i, answer in answers.items() if asked[i] in fresh}
-
-    def go_on(self, checkpoint_id: str | None, on_step: OnStep = lambda: None) -> None:
-        """Continues from the checkpoint, in place when it is the head."""
-        self.refresh()
-        at = None if checkpoint_id == self.head else checkpoint_id
-        self._drive(None, self._place(at), on_step)
-
-    def _place(self, checkpoint_id: str | None) -> dict[str, Any]:
-        """The config to run from. Of a nested graph's checkpoint it names those above it too."""
-        config = self._reference(checkpoint_id).config
-        if not self.checkpoint_ns:
-            return config
-        if checkpoint_id is not None:
-            config = self.snapshot(checkpoint_id).config
-        kept = ("thread_id", *(_ADDRESS if checkpoint_id is not None else ()))
-        return {"configurable": {k: v for k, v in config["configurable"].items() if k in kept}}
-
-    def _drive(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
-        self._allowed()
-        if not self._act.acquire(blocking=False):
-            raise ActRunningError("An act is still running on this thread: stop it, or wait")
-        try:
-            self._halt.clear()
-            if self._async_saver or is_async_graph(self.graph):
-                self.colour.run(self._astream(value, config, on_step))
-            else:
-                self._stream(value, config, on_step)
-        finally:
-            self._act.release()
-            self.refresh()
-            on_step()
-
-    def _stream(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
-        stream = self.graph.stream(value, config, stream_mode="values")
-        with contextlib.closing(stream):
-            for _ in stream:
-                on_step()
-                if self._halt.is_set():
-                    return
-
-    async def _astream(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
-        stream = self.graph.astream(value, config, stream_mode="values")
-        async with contextlib.aclosing(stream):
-            async for _ in stream:
-                on_step()
-                if self._halt.is_set():
-                    return
-
-    @property
-    def running(self) -> bool:
-        """True while an act runs."""
-        return self._act.locked()
-
-    def stop(self) -> bool:
-        """Asks the running act to end before its next superstep; False when none runs."""
-        if not self.running:
-            return False
-        self._halt.set()
-        return True
+    def _is_below(self, tup: Any) -> bool:
+        space = str(tup.config["configurable"].get("checkpoint_ns") or "")
+        here = self.checkpoint_ns
+        return space != here and space.startswith(f"{here}|" if here else "")

@@ -46,7 +46,7 @@ class EngineTimeline(GraphTimeline):
         return Overwrite(value)
 
     def _scratch(self) -> Any:
-        return InMemorySaver()
+        return InMemorySaver(serde=getattr(self.saver, "serde", None))
 
     def stop(self) -> bool:
         """Asks the engine itself to end the run before its next superstep."""

@@ -83,6 +83,7 @@ class Capability:
     label: Able = field(default_factory=lambda: Able(True))
     delete: Able = field(default_factory=lambda: Able(True))
     prune: Able = field(default_factory=lambda: Able(True))
+    scratch: Able = field(default_factory=lambda: Able(True))
 
     @classmethod
     def none(cls, why: str) -> Capability:
@@ -157,13 +158,19 @@ class Writes:
 
 @dataclass(frozen=True, slots=True)
 class ForkPreview:
-    """What a fork would give. No node has run to find it; reducers and routers have."""
+    """What a fork would give. No node has run to find it; reducers and routers have.
+
+    Of the nodes that may run `again`, `restarts` are graphs that begin at their first node, and
+    `asks` have asked a question before.
+    """
 
     values: Any
     next: tuple[str, ...]
     again: tuple[str, ...]
     notes: tuple[str, ...]
     dead_end: bool
+    restarts: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

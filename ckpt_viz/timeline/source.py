@@ -273,6 +273,22 @@ class GraphReader:
                 out += [Unfinished(light.id, k, n, "running", "") for k, n in fresh.items()]
         return out
 
+    def askers(self) -> set[str]:
+        """The nodes that have asked a question in this history."""
+        with self._lock:
+            lights = list(self._lights.values())
+        out: set[str] = set()
+        for light in lights:
+            tasks = [k for k, n in light.news.items() if n.interrupts]
+            if tasks:
+                names = self._task_names(light.id, tasks)
+                out.update(names[k] for k in tasks if k in names)
+        return out
+
+    def is_graph(self, node: str) -> bool:
+        """True for a node that is a graph itself."""
+        return subgraph(self._graph_here(), node) is not None
+
     def _task_names(self, checkpoint_id: str, needed: Iterable[str]) -> dict[str, str]:
         """Task id -> node. A checkpoint's tasks don't change: it is read once for each new task."""
         known = self._names.get(checkpoint_id)
