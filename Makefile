@@ -15,13 +15,14 @@ CHROMIUM_LINE := apt-get install -y --no-install-recommends chromium
 REDIS_LINE := apt-get install -y --no-install-recommends redis-server
 export LANGSMITH_TRACING := false
 
-.PHONY: help demo test lint js js-test py-test soak bench chromium redis clean
+.PHONY: help demo test lint js js-test py-test soak bench screenshots chromium redis clean
 
 help:
 	@echo 'make demo           the tour, in JupyterLab'
 	@echo 'make demo CHECK=1   the tour run and looked at without a person'
 	@echo 'make test           every check: lint, types, floors, page, Python, real browser'
 	@echo 'make soak           the tests that take full counts'
+	@echo 'make screenshots    pictures of the Explorer for README.md, in js/pictures'
 	@echo 'make bench          speed, as ratios of CPU time: LangGraph divided by this engine'
 	@echo 'make clean          remove what was built, but for .venv'
 
@@ -90,6 +91,9 @@ soak: $(VENV)/.stamp-test $(STATIC) redis
 
 bench: $(VENV)/.stamp-test
 	$(BIN)/python tests/bench/compare.py
+
+screenshots: $(VENV)/.stamp-test $(STATIC) chromium
+	$(BIN)/python -m tests.browser.screenshots
 
 clean:
 	rm -rf js/node_modules ckpt_viz/explorer/static dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \

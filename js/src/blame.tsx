@@ -31,7 +31,7 @@ export function ValueButtons({ entry, open, onPress }: { entry: Entry; open: boo
   return (
     <span class="ckv-valuebtns">
       <button type="button" class="ckv-who ckv-pin" aria-label={`Watch ${safe(entry.k)}`} title="Watch this path (p)">
-        pin
+        watch
       </button>
       <button
         type="button"

@@ -22,10 +22,10 @@ export function count(n: number, one: string, many = `${one}s`): string {
 }
 
 /** `worker, worker, plan` → `worker ×2 + plan`. */
-export function nodeText(nodes: readonly string[]): string {
+export function nodeText(nodes: readonly string[], between = " + "): string {
   const seen = new Map<string, number>();
   for (const node of nodes) seen.set(node, (seen.get(node) ?? 0) + 1);
-  return [...seen].map(([name, n]) => (n > 1 ? `${name} ×${n}` : name)).join(" + ");
+  return [...seen].map(([name, n]) => (n > 1 ? `${name} ×${n}` : name)).join(between);
 }
 
 /** Cuts in the middle: both ends of a name tell something. */

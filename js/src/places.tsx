@@ -1,7 +1,7 @@
 import type { Signal } from "@preact/signals";
 import { useRef, useState } from "preact/hooks";
 import { ranText } from "./cells";
-import { clock, count, safe } from "./format";
+import { clock, count, nodeText, safe } from "./format";
 import type { Branch, Row, Store } from "./store";
 import { Button } from "./ui";
 
@@ -112,8 +112,8 @@ export function Title({ store, row, branches }: { store: Store; row: Row | undef
         {row.step === null ? "" : `step ${row.step}`}
         {branches.length > 1 && n >= 0 ? ` · branch ${n + 1} of ${branches.length}` : ""}
       </span>
-      <span class="ckv-next" title={next.join(", ")}>
-        {next.length ? `Next: ${next.map(safe).join(", ")}` : "Next: nothing"}
+      <span class="ckv-next" title={nodeText(next, ", ")}>
+        {next.length ? `Next: ${safe(nodeText(next, ", "))}` : "Next: nothing"}
       </span>
     </div>
   );

@@ -46,6 +46,8 @@ export function useRoot(
     apply();
     onTheme();
     watchTheme(abort.signal, apply);
+    // the tree's canvas has colours of its own
+    window.matchMedia?.("(forced-colors: active)").addEventListener("change", onTheme, { signal: abort.signal });
     return () => abort.abort();
   }, [choice]);
   useEffect(() => {

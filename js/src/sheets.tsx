@@ -1,6 +1,6 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { safe } from "./format";
 import { asKernelError, type Row, type Store } from "./store";
 import type { KernelError } from "./transport";
@@ -29,7 +29,7 @@ interface FrameProps {
 /** A sheet in the inspector's place; not modal, the tree stays usable. */
 export function Frame({ name, title, onClose, children, buttons }: FrameProps) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const first = box.current?.querySelector<HTMLElement>("textarea, input:checked, input, select, button");
     (first ?? box.current)?.focus({ preventScroll: true });
   }, []);

@@ -31,7 +31,7 @@ KEPT = ("state-900-light", "channels-900-dark", "writes-680-light", "fork-900-da
 
 def fork(stage: Stage) -> None:
     """The sheet of a fork, filled, with its preview."""
-    stage.select("plan", 0)
+    stage.select("plan")
     dialog = stage.sheet("Fork")
     values = {"messages": [["human", "Use exa only."]], "budget": 2}
     dialog.get_by_role("textbox", name="Values").fill(json.dumps(values, indent=2))
@@ -57,7 +57,7 @@ def tree(stage: Stage) -> None:
 
 def state(stage: Stage) -> None:
     """The values of a state."""
-    stage.select("plan", 0)
+    stage.select("plan")
     stage.tab("State")
 
 
@@ -77,7 +77,7 @@ def sheet(name: str) -> Callable[[Stage], None]:
     """A sheet of the toolbar."""
 
     def show(stage: Stage) -> None:
-        stage.select("plan", 0)
+        stage.select("plan")
         stage.sheet(name)
 
     return show

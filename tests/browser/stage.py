@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -127,11 +128,10 @@ class Stage:
         """Wait until nothing that was asked is open."""
         self.root.and_(self.page.locator("[aria-busy=false]")).wait_for()
 
-    def select(self, text: str, nth: int = 0) -> None:
-        """Click the nth row with this text, and wait for its panels."""
-        self.root.locator("[role=row]:not([aria-rowindex='1'])").filter(has_text=text).nth(
-            nth
-        ).click()
+    def select(self, node: str) -> None:
+        """Click the newest row of this node, and wait for its panels."""
+        header = self.page.locator("[role=rowheader]", has_text=re.compile(rf"\b{node}\b"))
+        self.root.locator("[role=row]").filter(has=header).first.click()
         self.settle()
 
     def tab(self, name: str) -> Locator:
