@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ckpt_viz.explorer.bundle import script_text, style_text
+from ckpt_viz.explorer.columns import row_json
 from ckpt_viz.explorer.messages import HANDLERS
 from ckpt_viz.explorer.panels import Json, can_json
 from ckpt_viz.explorer.session import Session
@@ -20,6 +21,7 @@ from ckpt_viz.explorer.static import svg_tree
 from ckpt_viz.timeline.records import Capability
 
 CHECKPOINT_LIMIT = 300
+ROW_LIMIT = 20_000
 WHY = "This page is an export: it has no kernel. Open the notebook to act."
 FORMATS = ("html", "svg", "json")
 
@@ -45,8 +47,10 @@ def collect(session: Session) -> Json:
     """The hello answer, and the answer of each of the newest checkpoints."""
     timeline = session.timeline
     here = {"id": timeline.thread_id, "checkpoints": 0, "last_step": 0, "last_time": 0}
+    timeline.rows()
     overview = session.overview()
-    rows = overview["rows"]["rows"]
+    rows = [row_json(row) for row in timeline.known(ROW_LIMIT)]
+    overview["rows"] = {**overview["rows"], "rows": rows, "columns": None, "more": False}
     if rows:
         here |= {"checkpoints": len(rows), "last_step": rows[-1][2], "last_time": rows[-1][4]}
     hello: Json = {"session": "export", "threads": [{**here, "status": ""}], **overview}

@@ -10,16 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from ckpt_viz.explorer.acting import ACTS
-from ckpt_viz.explorer.panels import Json, checkpoint_json, compare, without
+from ckpt_viz.explorer.panels import Json, checkpoint_json, compare, rows_json, without
 from ckpt_viz.explorer.request import BadRequestError, Handler, need
 from ckpt_viz.explorer.session import Session, error_json
 from ckpt_viz.timeline.blame import blame
+from ckpt_viz.timeline.nested import nested
 from ckpt_viz.timeline.paths import follow
 from ckpt_viz.timeline.preview import Previewer, clean
 from ckpt_viz.timeline.search import search
+from ckpt_viz.timeline.table import Ask, state_of
 from ckpt_viz.timeline.watch import Point, watch
 
 SEARCH_SECONDS = 0.15
+TABLE_SECONDS = 0.2
+PAGE_ROWS = 5_000
+INSIDE_ROWS = 400
 
 
 def answer(session: Session, request: Any) -> Json:
@@ -32,7 +37,7 @@ def answer(session: Session, request: Any) -> Json:
         if handler is None:
             known = ", ".join(HANDLERS)
             raise BadRequestError(f"unknown kind {request.get('kind')!r}; known are {known}")
-        result = handler(session, request)
+        result = handler(session.place(request.get("at")), request)
         json.dumps(result, allow_nan=False)
     except Exception as error:  # noqa: BLE001 - a page waits: whatever failed, it is told
         return {"re": number, "ok": False, "error": error_json(error)}
@@ -41,27 +46,44 @@ def answer(session: Session, request: Any) -> Json:
 
 def _hello(session: Session, request: Json) -> Json:
     session.greeted = True
-    return {"threads": threads_json(session), **session.overview()}
+    return {**threads_json(session), **session.overview()}
 
 
-def threads_json(session: Session) -> list[Json]:
-    """The table of threads."""
-    return [
+def threads_json(session: Session, ask: Ask = Ask(), seconds: float = TABLE_SECONDS) -> Json:  # noqa: B008 - frozen
+    """A part of the table of threads, and how many there are."""
+    page = session.table.page(ask, seconds)
+    rows = [
         {
             "id": t.id,
             "checkpoints": t.checkpoints,
-            "last_step": t.last_step,
-            "last_time": round(t.last_time * 1000),
-            "status": t.status,
+            "last_step": None if t.last_step < -1 else t.last_step,
+            "last_time": round(t.last_time * 1000) or None,
+            "status": state_of(t),
+            "bytes": t.bytes,
+            "preview": clean(t.preview),
         }
-        for t in session.timeline.threads()
+        for t in page.threads
     ]
+    counted = {"thread_count": page.total, "matched": page.matched, "left": page.left}
+    return {"threads": rows, **counted}
+
+
+def _threads(session: Session, request: Json) -> Json:
+    ask = Ask(
+        offset=max(0, int(request.get("offset") or 0)),
+        limit=min(500, max(1, int(request.get("limit") or 100))),
+        sort=request.get("sort") or "time",
+        down=request.get("down") is not False,
+        text=str(request.get("text") or ""),
+        state=tuple(str(one) for one in request.get("state") or ()),
+    )
+    return threads_json(session, ask)
 
 
 def _thread(session: Session, request: Json) -> Json:
     thread = request.get("thread")
     session.show(None if thread is None else str(thread), str(request.get("ns") or ""))
-    return {"threads": threads_json(session), **session.overview()}
+    return {**threads_json(session), **session.overview()}
 
 
 def _checkpoint(session: Session, request: Json) -> Json:
@@ -145,6 +167,37 @@ def _refresh(session: Session, request: Json) -> Json:
     return {"rows": session.all_rows()}
 
 
+def _older(session: Session, request: Json) -> Json:
+    """The next older rows, for a page that has all down to `before`."""
+    timeline = session.timeline
+    rows, more = timeline.page(need(request, "before"), PAGE_ROWS)
+    return {
+        **rows_json(rows, timeline.head, timeline.unfinished(session.busy), False),
+        "more": more,
+    }
+
+
+def _nested(session: Session, request: Json) -> Json:
+    """The graphs inside this one: `[namespace, the checkpoint that it ran from, node]` each."""
+    return {"nested": [[one.ns, one.owner, one.node] for one in nested(session.timeline)]}
+
+
+def _inside(session: Session, request: Json) -> Json:
+    """The newest rows of a namespace that ran from one checkpoint."""
+    timeline, owner = session.timeline, need(request, "owner")
+    inner = timeline.inside(need(request, "ns"))
+    inner.refresh()
+    here = timeline.checkpoint_ns
+    rows = [r for r in inner.known() if inner.light(r.id).above.get(here, owner) == owner]
+    kept = {row.id for row in rows[-INSIDE_ROWS:]}
+    waits = [one for one in inner.unfinished(session.busy) if one.parent in kept]
+    return {
+        **rows_json(rows[-INSIDE_ROWS:], inner.head, waits, True),
+        "nested": [[one.ns, one.owner, one.node] for one in nested(inner)],
+        "more": len(rows) > INSIDE_ROWS,
+    }
+
+
 def _export(session: Session, request: Json) -> Json:
     kind = str(request.get("format") or "html")
     stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -157,6 +210,10 @@ HANDLERS: dict[str, Handler] = {
     "ping": _ping,
     "hello": _hello,
     "thread": _thread,
+    "threads": _threads,
+    "older": _older,
+    "nested": _nested,
+    "inside": _inside,
     "checkpoint": _checkpoint,
     "value": _value,
     "diff": _diff,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from ckpt_viz.explorer.columns import pack_rows
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.diff import Diff, diff_values
 from ckpt_viz.timeline.preview import CHILD_LIMIT, Previewer, clean, items, mark, short
@@ -20,24 +21,6 @@ STEP_LIMIT = 60
 SAFE_INT = 2**53
 
 
-def row_json(row: Row) -> list[Any]:
-    """A row as the short list that crosses."""
-    return [
-        row.id,
-        row.parent_id,
-        row.step,
-        row.source,
-        round(row.time * 1000),
-        list(row.nodes),
-        list(row.changed),
-        row.status,
-        list(row.next),
-        row.copy_of,
-        row.version and clean(row.version),
-        row.turn,
-    ]
-
-
 def rows_json(
     rows: Sequence[Row], head: str | None, unfinished: Sequence[Unfinished], reset: bool
 ) -> Json:
@@ -45,7 +28,7 @@ def rows_json(
     return {
         "reset": reset,
         "head": head,
-        "rows": [row_json(r) for r in rows],
+        **pack_rows(rows),
         "unfinished": [
             {
                 "parent": u.parent,

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ckpt_viz.explorer.live import Worker
 from ckpt_viz.explorer.panels import Json, can_json, rows_json
@@ -22,8 +22,10 @@ from ckpt_viz.timeline.breaks import Breakpoints, node_names
 from ckpt_viz.timeline.open import open_timeline
 from ckpt_viz.timeline.preview import clean
 from ckpt_viz.timeline.records import TaskView, Unfinished
+from ckpt_viz.timeline.table import ThreadTable
 
-ROW_LIMIT = 20_000
+FIRST_ROWS = 2_000
+RECENT_ROWS = 400
 ACT_LIMIT = 500
 TRACE_LIMIT = 20_000
 PEERS: weakref.WeakSet[Session] = weakref.WeakSet()
@@ -108,6 +110,7 @@ class Session:
         self._drawn: tuple[Any, ...] = ()
         self._before: str | None = None
         PEERS.add(self)
+        self._table: tuple[Any, ThreadTable] | None = None
 
     def _no_export(self, path: Path) -> Path:
         raise RuntimeError(f"Can't write {path}: this session has no exporter")
@@ -150,11 +153,14 @@ class Session:
         waits = tuple((u.parent, u.task, u.status) for u in self._told)
         return timeline.thread_id, timeline.checkpoint_ns, timeline.head, waits
 
-    def all_rows(self) -> Json:
-        """The whole tree (its newest part, when it is very long)."""
-        rows = self.timeline.rows()[-ROW_LIMIT:]
-        unfinished = self.timeline.unfinished(running=self._busy)
-        return rows_json(rows, self.timeline.head, unfinished, reset=True)
+    def all_rows(self, limit: int = FIRST_ROWS) -> Json:
+        """The newest part of the tree, read now; `more` tells whether there is an older one."""
+        timeline = self.timeline
+        timeline.refresh()
+        rows = timeline.known(limit)
+        unfinished = timeline.unfinished(running=self._busy)
+        more = timeline.more or len(timeline.ids()) > len(rows)
+        return {**rows_json(rows, timeline.head, unfinished, reset=True), "more": more}
 
     def overview(self) -> Json:
         """The part of the hello answer that depends on thread and namespace."""
@@ -242,6 +248,19 @@ class Session:
             "breakpoints": {"before": list(points.before), "after": list(points.after)},
             "places": node_names(self.timeline.graph),
         }
+
+    @property
+    def table(self) -> ThreadTable:
+        """The table of threads of the saver that is looked at."""
+        if self._table is None or self._table[0] is not self.timeline.saver:
+            self._table = self.timeline.saver, ThreadTable(self.timeline, self.redact)
+        return self._table[1]
+
+    def place(self, ns: Any) -> Session:
+        """This session, looking into another namespace for one request."""
+        if not isinstance(ns, str) or ns == self.timeline.checkpoint_ns:
+            return self
+        return cast(Session, Elsewhere(self, self.timeline.inside(ns)))
 
     @property
     def title(self) -> str:
@@ -343,7 +362,7 @@ class Session:
             state = "interrupt"
         elif self._holds():
             state = "breakpoint"
-        self.send({"event": "rows", **self.all_rows(), "reset": False})
+        self.send({"event": "rows", **self.all_rows(RECENT_ROWS), "reset": False})
         message: Json = {"event": "run", "state": state, "before": self._before}
         if error is not None:
             message["error"] = error
@@ -371,3 +390,17 @@ class Session:
         """Ends the worker."""
         self.send({"event": "closed"})
         self.worker.close()
+
+
+class Elsewhere:
+    """A session seen from inside one of its namespaces: all is the session's but the timeline."""
+
+    def __init__(self, session: Session, timeline: GraphTimeline) -> None:
+        object.__setattr__(self, "_session", session)
+        object.__setattr__(self, "timeline", timeline)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._session, name, value)

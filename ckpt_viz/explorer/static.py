@@ -72,17 +72,25 @@ def _by_parent(unfinished: Sequence[Unfinished]) -> dict[str, list[Unfinished]]:
 
 
 def svg_tree(
-    rows: Sequence[Row], title: str, unfinished: Sequence[Unfinished] = (), values: bool = False
+    rows: Sequence[Row],
+    title: str,
+    unfinished: Sequence[Unfinished] = (),
+    values: bool = False,
+    *,
+    more: bool = False,
 ) -> str:
-    """The tree as SVG, newest first. Interrupt and error texts only with `values`."""
+    """The tree as SVG, newest first. Interrupt and error texts only with `values`.
+
+    `more`: there are checkpoints older than `rows`.
+    """
     shown = list(rows)[-ROWS:]
     waits = _by_parent(unfinished) if values else {}
-    lane = lanes(rows)
+    lane = lanes(shown)
     width = min(LANES, max(lane.values(), default=0) + 1)
     left = 16 + width * LANE
     place = {row.id: i for i, row in enumerate(reversed(shown))}
     stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-    head = f"{title}: {len(rows)} checkpoints, {stamp}"
+    head = f"{title}: {_counted(rows, more)}, {stamp}"
     height = 34 + LINE * max(1, len(shown))
     parts = [
         '<svg class="ckpt-viz-tree" xmlns="http://www.w3.org/2000/svg" '
@@ -139,7 +147,13 @@ def _row(row: Row, index: int, lane: int, left: int, words: str) -> str:
     return out
 
 
-def text_tree(rows: Sequence[Row], title: str, unfinished: Sequence[Unfinished] = ()) -> str:
+def _counted(rows: Sequence[Row], more: bool) -> str:
+    return f"{len(rows)} {'or more ' if more else ''}checkpoints"
+
+
+def text_tree(
+    rows: Sequence[Row], title: str, unfinished: Sequence[Unfinished] = (), *, more: bool = False
+) -> str:
     """The tree as text, newest first; a branch that was left is indented above its base."""
     shown = list(rows)[-ROWS:]
     waits = _by_parent(unfinished)
@@ -158,7 +172,7 @@ def text_tree(rows: Sequence[Row], title: str, unfinished: Sequence[Unfinished] 
         kids = children.get(row.id, [])
         stack += [(kid, beside) for kid in kids[-1:]]
         stack += [(kid, f"{beside}├─") for kid in reversed(kids[:-1])]
-    lines = [clean(f"{title}: {len(rows)} checkpoints"), *reversed(told)]
+    lines = [clean(f"{title}: {_counted(rows, more)}"), *reversed(told)]
     if len(rows) > len(shown):
         lines.append(f"… {len(rows) - len(shown)} older")
     if not shown:

@@ -101,10 +101,11 @@ class Explorer(Acts, anywidget.AnyWidget):
 
     def _picture(self) -> dict[str, str]:
         timeline = self._session.timeline
-        rows = timeline.rows()
+        timeline.refresh()
+        rows, more = timeline.known(), timeline.more
         return {
-            "image/svg+xml": svg_tree(rows, self._session.title, timeline.unfinished()),
-            "text/plain": text_tree(rows, self._session.title),
+            "image/svg+xml": svg_tree(rows, self._session.title, timeline.unfinished(), more=more),
+            "text/plain": text_tree(rows, self._session.title, more=more),
         }
 
     def _redraw(self) -> None:
@@ -130,7 +131,10 @@ class Explorer(Acts, anywidget.AnyWidget):
     def __repr__(self) -> str:
         """The tree as text."""
         timeline = self._session.timeline
-        return text_tree(timeline.rows(), self._session.title, timeline.unfinished())
+        timeline.refresh()
+        return text_tree(
+            timeline.known(), self._session.title, timeline.unfinished(), more=timeline.more
+        )
 
     # -- Python ------------------------------------------------------------------------------
 

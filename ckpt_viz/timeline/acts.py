@@ -48,6 +48,16 @@ class GraphTimeline(GraphRuns):
         super().__init__(graph, thread_id, checkpoint_ns, colour)
         self._labels = Labels()
         self.is_scratch = False
+        self._inside: dict[str, GraphTimeline] = {}
+
+    def inside(self, checkpoint_ns: str) -> GraphTimeline:
+        """The same thread, looked at in another namespace; kept, so that it is read once."""
+        if checkpoint_ns == self.checkpoint_ns:
+            return self
+        found = self._inside.get(checkpoint_ns)
+        if found is None:
+            found = self._inside[checkpoint_ns] = self.at(self.thread_id, checkpoint_ns)
+        return found
 
     def at(self, thread_id: str | None, checkpoint_ns: str = "") -> GraphTimeline:
         """The same graph, looked at in another thread or namespace."""

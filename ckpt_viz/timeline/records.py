@@ -93,7 +93,10 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class ThreadInfo:
-    """One line of the table of threads. `last_time` is in seconds since the epoch."""
+    """One line of the table of threads. `last_time` is in seconds since the epoch.
+
+    `last_step` is -2 where it is not known yet; `bytes` is None where the saver tells no size.
+    """
 
     id: str
     checkpoints: int
@@ -101,6 +104,8 @@ class ThreadInfo:
     last_time: float
     status: Status = ""
     head: str = ""
+    bytes: int | None = None
+    preview: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ be followed by reading only what is new.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -35,7 +35,10 @@ class TaskNews:
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """One checkpoint without its values. `ready` are the nodes that would run from it."""
+    """One checkpoint without its values. `ready` are the nodes that would run from it.
+
+    `above` names the checkpoints that it ran under, by namespace.
+    """
 
     id: str
     parent_id: str | None
@@ -51,6 +54,7 @@ class Light:
     empty: frozenset[str] = frozenset()
     version: str | None = None
     turn: int | None = None
+    above: Mapping[str, str] = field(default_factory=dict)
 
 
 def config_id(config: Any) -> str | None:
@@ -89,6 +93,7 @@ def lighten(tup: Any, topology: Topology, available: Available) -> Light:
         empty=frozenset(versions) - frozenset(values),
         version=None if metadata.get(VERSION) is None else short_word(metadata[VERSION]),
         turn=metadata[TURN] if type(metadata.get(TURN)) is int else None,
+        above=dict(metadata.get("parents") or {}),
     )
 
 
@@ -147,34 +152,26 @@ def error_text(error: Any) -> str:
     return str(error)
 
 
-def build_rows(lights: Iterable[Light]) -> list[Row]:
-    """All rows of one namespace, oldest first."""
-    known = {light.id: light for light in sorted(lights, key=lambda x: x.id)}
-    head = max(known, default=None)
-    parents = {light.parent_id for light in known.values()}
-    siblings: dict[str | None, list[Light]] = {}
-    rows = []
-    for light in known.values():
-        parent = known.get(light.parent_id or "")
-        row = Row(
-            id=light.id,
-            parent_id=light.parent_id,
-            ns=light.ns,
-            step=light.step,
-            source=light.source,
-            time=light.time,
-            nodes=ran_nodes(light, parent),
-            changed=changed_channels(light, parent),
-            status=_status(light, light.id in parents),
-            head=light.id == head,
-            next=light.ready,
-            copy_of=_copied(light, parent, siblings.get(light.parent_id, [])),
-            version=light.version,
-            turn=light.turn,
-        )
-        siblings.setdefault(light.parent_id, []).append(light)
-        rows.append(row)
-    return rows
+def make_row(
+    light: Light, parent: Light | None, earlier: Sequence[Light], *, head: bool, has_child: bool
+) -> Row:
+    """The row of a checkpoint. `earlier` are its older siblings, of which it may be a copy."""
+    return Row(
+        id=light.id,
+        parent_id=light.parent_id,
+        ns=light.ns,
+        step=light.step,
+        source=light.source,
+        time=light.time,
+        nodes=ran_nodes(light, parent),
+        changed=changed_channels(light, parent),
+        status=_status(light, has_child),
+        head=head,
+        next=light.ready,
+        copy_of=_copied(light, parent, earlier),
+        version=light.version,
+        turn=light.turn,
+    )
 
 
 def ran_nodes(light: Light, parent: Light | None) -> tuple[str, ...]:
@@ -210,7 +207,7 @@ def _status(light: Light, has_child: bool) -> Status:
     return "" if has_child else "pending"
 
 
-def _copied(light: Light, parent: Light | None, earlier: list[Light]) -> str | None:
+def _copied(light: Light, parent: Light | None, earlier: Sequence[Light]) -> str | None:
     if light.source != "fork":
         return None
     for other in (*earlier, *([parent] if parent else [])):

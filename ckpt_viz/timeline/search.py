@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -53,8 +53,8 @@ class QueryError(ValueError):
 class Reader(Protocol):
     """What this module needs of a timeline."""
 
-    def rows(self) -> list[Row]:
-        """All rows, oldest first."""
+    def newest_first(self, after: str | None = None) -> Iterator[Row]:
+        """All rows (or those older than one), newest first."""
         ...
 
     def snapshot(self, checkpoint_id: str | None = None) -> Any:
@@ -105,9 +105,7 @@ def search(
     query = parse_query(text)
     end = time.monotonic() + seconds if seconds else float("inf")
     found = []
-    for row in reversed(reader.rows()):
-        if after is not None and row.id >= after:
-            continue
+    for row in reader.newest_first(after):
         if query.holds(reader, row, shown):
             found.append(row.id)
         if time.monotonic() > end:

@@ -7,19 +7,23 @@ than the newest known checkpoint; values are read only for the checkpoint that i
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 from ckpt_viz.errors import CheckpointNotFoundError, MissingThreadIdError
+from ckpt_viz.timeline.book import Book
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.evidence import gather
 from ckpt_viz.timeline.records import Reference, Row, ThreadInfo, Topology, Unfinished, Writes
-from ckpt_viz.timeline.rows import Light, build_rows, config_id, lighten
+from ckpt_viz.timeline.rows import Light, config_id, lighten, make_row
 from ckpt_viz.timeline.threads import Head, counts, heads
 from ckpt_viz.timeline.topology import read_topology, subgraph
 
 T = TypeVar("T")
 TAIL = 8
+PAGE = 2_000
 Sized = tuple[str | None, int | None]
 
 
@@ -58,8 +62,8 @@ class GraphReader:
         self.checkpoint_ns = checkpoint_ns
         self.colour = colour or Colour()
         self._topology: Topology | None = None
-        self._lights: dict[str, Light] = {}
-        self._rows: dict[str, Row] = {}
+        self._book = Book()
+        self._all = False
         self._names: dict[str, dict[str, str]] = {}
         self._lock = threading.RLock()
 
@@ -114,8 +118,11 @@ class GraphReader:
             return self.colour.run(collect())
         return self._steady(lambda: list(self.saver.list(config, **options)))
 
-    def _find(self, checkpoint_id: str | None) -> Any:
-        config = self._reference(checkpoint_id).config
+    def _find(self, checkpoint_id: str | None, thread_id: str | None = None) -> Any:
+        if thread_id is None:
+            config = self._reference(checkpoint_id).config
+        else:
+            config = Reference(thread_id, "", checkpoint_id).config
         if self._async_saver:
             return self.colour.run(self.saver.aget_tuple(config))
         return self._steady(lambda: self.saver.get_tuple(config))
@@ -133,25 +140,34 @@ class GraphReader:
         self, query: str = "", *, limit: int | None = None, offset: int = 0
     ) -> list[ThreadInfo]:
         """The threads whose id holds `query`, the last used first; a page of `limit` of them."""
-        found = self._heads(query)
+        found = self.heads(query)
         page = found[offset : None if limit is None else offset + limit]
         counted = counts(self.saver, page)
         return [self._thread_info(head, counted.get(head.thread, 0)) for head in page]
 
     def thread_count(self, query: str = "") -> int:
         """How many threads there are whose id holds `query`."""
-        return len(self._heads(query))
+        return len(self.heads(query))
 
-    def _heads(self, query: str) -> list[Head]:
+    def heads(self, query: str = "") -> list[Head]:
+        """The threads whose id holds `query`, each with its newest checkpoint; read lightly."""
         return self._steady(lambda: heads(self.saver, query, lambda: self._list(None)))
 
     def _thread_info(self, head: Head, count: int) -> ThreadInfo:
-        there = self.at(head.thread)
-        tup = there._find(head.id)
-        if tup is None:  # removed since
+        found = self.newest(head)
+        if found is None:  # removed since
             return ThreadInfo(head.thread, count, -2, 0.0, head=head.id)
-        row = build_rows([there._lighten_alone(tup)])[0]
+        row, _ = found
         return ThreadInfo(head.thread, count, row.step, row.time, row.status, head=row.id)
+
+    def newest(self, head: Head) -> tuple[Row, Any] | None:
+        """A thread's newest row and its values; None where it is gone."""
+        root = self if not self.checkpoint_ns else self.at(None)
+        tup = root._find(head.id, head.thread)
+        if tup is None:
+            return None
+        row = make_row(root._lighten_alone(tup), None, (), head=True, has_child=False)
+        return row, tup.checkpoint.get("channel_values")
 
     def _lighten_alone(self, tup: Any) -> Light:
         """The light record of a tuple from a thread of which nothing else was read."""
@@ -173,37 +189,106 @@ class GraphReader:
             found = {str(t.config["configurable"].get("checkpoint_ns") or "") for t in tuples}
         return sorted(found | {""})
 
+    @property
+    def _lights(self) -> dict[str, Light]:
+        return self._book.lights
+
     def rows(self) -> list[Row]:
         """All rows, oldest first."""
         self.refresh()
+        while self.more:
+            self.older()
+        return self.known()
+
+    def known(self, limit: int | None = None) -> list[Row]:
+        """The rows that have been read (or the newest `limit` of them), oldest first."""
         with self._lock:
-            return [self._rows[i] for i in sorted(self._rows)]
+            ids = self._book.order()
+            return [self._book.rows[i] for i in (ids if limit is None else ids[-limit:])]
+
+    @property
+    def more(self) -> bool:
+        """Whether there may be checkpoints older than those that have been read."""
+        return not self._all and self.thread_id is not None
+
+    def newest_first(self, after: str | None = None) -> Iterator[Row]:
+        """All rows (or those older than `after`), newest first; read as they are wanted."""
+        if after is None:
+            self.refresh()
+        told = after
+        while True:
+            with self._lock:
+                ids = self._book.order()
+                end = len(ids) if told is None else bisect_left(ids, told)
+                rows = [self._book.rows[i] for i in ids[max(0, end - PAGE) : end]]
+            yield from reversed(rows)
+            if rows:
+                told = rows[0].id
+            elif self.more:
+                self.older()
+            else:
+                return
+
+    def page(self, before: str, limit: int = PAGE) -> tuple[list[Row], bool]:
+        """The `limit` rows older than one, oldest first, and whether there are more.
+
+        With them come their children that are newer: their rows tell what changed since the parent.
+        """
+        rows = list(islice(self.newest_first(before), limit))
+        if not rows:
+            return [], False
+        with self._lock:
+            ids = self._book.order()
+            more = self.more or ids[0] < rows[-1].id
+            kids = self._book.children(row.id for row in rows)
+            later = [self._book.rows[i] for i in kids if i >= before]
+            return [*(self._book.rows[row.id] for row in reversed(rows)), *later], more
+
+    def known_lights(self) -> list[Light]:
+        """The light records that have been read; the newest page, where none was."""
+        if not self._lights:
+            self.refresh()
+        with self._lock:
+            return [self._lights[i] for i in self._book.order()]
 
     @property
     def head(self) -> str | None:
         """The id of the newest checkpoint that has been read."""
         with self._lock:
-            return max(self._lights, default=None)
+            return self._book.head
 
     def refresh(self) -> list[Row]:
-        """Reads what is new and gives the rows that are new or have changed, oldest first."""
+        """Reads what is new and gives the rows that are new or have changed, oldest first.
+
+        Of a history that was not read yet it reads the newest `PAGE` checkpoints; `older` reads on.
+        """
         if self.thread_id is None:
             return []
         with self._lock:
             fresh = [self._lighten(tup) for tup in self._newest()]
-            if self._rows and all(_told(x) == _told(self._lights.get(x.id)) for x in fresh):
+            if self._lights and all(_told(x) == _told(self._lights.get(x.id)) for x in fresh):
                 return []
-            self._lights |= {light.id: light for light in fresh}
-            rows = {row.id: row for row in build_rows(self._lights.values())}
-            news = [row for i, row in rows.items() if self._rows.get(i) != row]
-            self._rows = rows
-            return news
+            return self._book.add(reversed(fresh))
+
+    def older(self, limit: int = PAGE) -> list[Row]:
+        """Reads the next older checkpoints; the rows that are new or have changed by it."""
+        with self._lock:
+            ids = self._book.order()
+            if not ids or not self.more:
+                return self.refresh() if self.more else []
+            config = self._reference(None).config
+            before = self._reference(ids[0]).config
+            tuples = self._list(config, before=before, limit=limit)
+            fresh = [self._lighten(tup) for tup in tuples]
+            fresh = [light for light in fresh if light.id not in self._lights]
+            self._all = len(tuples) < limit or not fresh
+            return self._book.add(reversed(fresh))
 
     def forget(self) -> None:
         """Reads everything anew: something was removed."""
         with self._lock:
-            self._lights.clear()
-            self._rows.clear()
+            self._book = Book()
+            self._all = False
             self._names.clear()
 
     def _newest(self) -> list[Any]:
@@ -215,7 +300,9 @@ class GraphReader:
             if len(tuples) < limit or sum(i in self._lights for i in ids) >= TAIL // 2:
                 return tuples
             limit *= 4
-        return self._list(config)
+        tuples = self._list(config, limit=PAGE)
+        self._all = len(tuples) < PAGE
+        return tuples
 
     def _lighten(self, tup: Any) -> Light:
         """The light record of a saver's tuple; a source that is told more overrides it."""
@@ -256,10 +343,11 @@ class GraphReader:
     def unfinished(self, running: bool = False) -> list[Unfinished]:
         """The failed and waiting tasks; with `running` also those of the head under way."""
         with self._lock:
-            lights = list(self._lights.values())
             head = self.head
+            looked = self._book.bad | ({head} if running and head else set())
+            lights = [self._lights[i] for i in sorted(looked)]
         out: list[Unfinished] = []
-        for light in sorted(lights, key=lambda x: x.id):
+        for light in lights:
             bad = {k: n for k, n in light.news.items() if n.state in ("error", "interrupt")}
             live = running and light.id == head and bool(light.ready)
             if not bad and not live:
@@ -302,14 +390,18 @@ class GraphReader:
         return gather(self, checkpoint_id)
 
     def ancestors(self, checkpoint_id: str, limit: int | None = None) -> list[str]:
-        """The ids from this checkpoint to its root (or `limit` of them), as far as they are read.
+        """The ids from this checkpoint to its root (or `limit` of them); reads on where it must.
 
         A dict keeps the order, and ends a chain that a broken store closed to a ring.
         """
         with self._lock:
             out: dict[str, None] = {}
             at: str | None = checkpoint_id
-            while at is not None and at in self._lights and at not in out and len(out) != limit:
+            while at is not None and at not in out and len(out) != limit:
+                while at not in self._lights and self.more:
+                    self.older()
+                if at not in self._lights:
+                    break
                 out[at] = None
                 at = self._lights[at].parent_id
             return list(out)
@@ -324,9 +416,9 @@ class GraphReader:
     def row(self, checkpoint_id: str) -> Row | None:
         """The row of a checkpoint, reading what is new when it is not known yet."""
         with self._lock:
-            if checkpoint_id not in self._rows:
+            if checkpoint_id not in self._book.rows:
                 self.refresh()
-            return self._rows.get(checkpoint_id)
+            return self._book.rows.get(checkpoint_id)
 
     def snapshot_or_none(self, checkpoint_id: str | None) -> Any:
         """The snapshot, or None where there is no such checkpoint (a pruned parent)."""
@@ -347,10 +439,10 @@ class GraphReader:
     def copy_of(self, checkpoint_id: str) -> str | None:
         """The checkpoint that this one is a copy of, if it is one."""
         with self._lock:
-            row = self._rows.get(checkpoint_id)
+            row = self._book.rows.get(checkpoint_id)
             return row.copy_of if row else None
 
-    def ids(self) -> Iterable[str]:
+    def ids(self) -> list[str]:
         """All ids that have been read, oldest first."""
         with self._lock:
-            return sorted(self._lights)
+            return list(self._book.order())

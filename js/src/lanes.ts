@@ -29,6 +29,7 @@ export class Lanes {
   nextRow = new Int32Array(0);
   /** Rows whose parent is named but not there. */
   orphan = new Uint8Array(0);
+  private virtual = new Uint8Array(0);
   chains: Chain[] = [];
   byLane: number[][] = [];
   /** Chains that hang on a row, beside the one that goes on. */
@@ -48,10 +49,36 @@ export class Lanes {
 
   /** Adds newer rows; true when it could be done without laying out again. */
   append(rows: readonly LaneInput[]): boolean {
-    for (const row of rows) {
-      if (row.virtual || !this.appendOne(row)) return false;
-    }
+    for (const row of rows) if (!this.appendOne(row)) return false;
     return true;
+  }
+
+  /** Takes the newest rows away again, as if they had never been added; `ids` names them, oldest first. */
+  pop(ids: readonly string[]): void {
+    for (let n = ids.length - 1; n >= 0; n--) {
+      const at = --this.count;
+      const parent = this.parentRow[at] as number;
+      const number = this.chainOf[at] as number;
+      const chain = this.chains[number] as Chain;
+      this.rowOf.delete(ids[n] as string);
+      if (parent >= 0 && this.nextRow[parent] === at) this.nextRow[parent] = -1;
+      if (chain.first < at) {
+        chain.last = parent;
+        this.free.extend(chain.lane, parent);
+      } else this.dropChain(number, parent);
+    }
+  }
+
+  private dropChain(number: number, parent: number): void {
+    const chain = this.chains.pop() as Chain;
+    const list = this.byLane[chain.lane] as number[];
+    list.pop();
+    this.free.extend(chain.lane, this.chains[list.at(-1) ?? -1]?.last ?? -2);
+    if (list.length === 0 && chain.lane === this.byLane.length - 1) this.byLane.pop();
+    const forks = this.forksAt.get(parent);
+    if (forks?.at(-1) !== number) return;
+    forks.pop();
+    if (forks.length === 0) this.forksAt.delete(parent);
   }
 
   get laneCount(): number {
@@ -125,6 +152,7 @@ export class Lanes {
     this.chainOf = grow(this.chainOf, new Int32Array(room));
     this.nextRow = grow(this.nextRow, new Int32Array(room));
     this.orphan = grow(this.orphan, new Uint8Array(room));
+    this.virtual = grow(this.virtual, new Uint8Array(room));
   }
 
   private link(row: LaneInput): void {
@@ -141,6 +169,7 @@ export class Lanes {
   private adoptVirtual(rows: readonly LaneInput[]): void {
     for (let at = 0; at < this.count; at++) {
       const parent = this.parentRow[at] as number;
+      this.virtual[at] = rows[at]?.virtual ? 1 : 0;
       if (rows[at]?.virtual && parent >= 0 && this.nextRow[parent] === -1) this.nextRow[parent] = at;
     }
   }
@@ -180,6 +209,9 @@ export class Lanes {
     this.link(row);
     const at = this.count - 1;
     const parent = this.parentRow[at] as number;
+    this.virtual[at] = row.virtual ? 1 : 0;
+    if (parent >= 0 && this.nextRow[parent] === -1) this.nextRow[parent] = at;
+    else if (!row.virtual && this.virtual[this.nextRow[parent] ?? -1]) return false;
     if (parent >= 0 && this.nextRow[parent] === at) {
       const number = this.chainOf[parent] as number;
       const chain = this.chains[number] as Chain;
@@ -190,7 +222,7 @@ export class Lanes {
       return true;
     }
     this.chainOf[at] = this.chains.length;
-    this.addChain(at, at, false);
+    this.addChain(at, at, row.virtual === true);
     return true;
   }
 }

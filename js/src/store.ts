@@ -1,35 +1,18 @@
 import { type Signal, signal } from "@preact/signals";
-import { type LaneInput, Lanes } from "./lanes";
+import { groupKey, inside } from "./display";
+import { type Branch, Forest } from "./forest";
+import type { Lanes } from "./lanes";
+import { keyOf, placeOf, type Row, readRows } from "./rows";
 import { KernelError, Transport, type TransportOptions } from "./transport";
-import type { Checkpoint, Hello, Model, RowsMsg, RowTuple, RunEvent, Unfinished } from "./types";
+import type { Checkpoint, Hello, Model, Nested, RowsMsg, RunEvent } from "./types";
 
-export interface Row {
-  id: string;
-  parent: string | null;
-  step: number | null;
-  source: string;
-  time: number;
-  nodes: string[];
-  changed: string[];
-  status: string;
-  next: string[];
-  copyOf: string | null;
-  /** The version of the graph that saved it, where it named one. */
-  version?: string | null | undefined;
-  /** How many turns of a session there are. */
-  turn?: number | null | undefined;
-  /** Set on a row that hangs on its parent and has no checkpoint. */
-  unfinished?: Unfinished;
-}
-
-export interface Branch {
-  chain: number;
-  tip: number;
-  name: string;
-  forkedFrom: number | null;
-}
+export { type Branch, letters } from "./forest";
+export type { Row } from "./rows";
 
 const CACHE_SIZE = 300;
+/** Older checkpoints are read by themselves up to so many; beyond, when they are wanted. */
+const READ_AHEAD = 100_000;
+const NESTED_MS = 400;
 const LOST = "Disconnected: the kernel was restarted or is gone. Run the cell again.";
 
 /** All that is known of one model's thread; shared by the model's views. */
@@ -47,14 +30,11 @@ export class Store {
   readonly answer: Signal<Checkpoint | null> = signal(null);
   readonly answerError: Signal<KernelError | null> = signal(null);
   readonly pending = signal(false);
-  readonly lanes = new Lanes();
-  /** Display order, oldest first, unfinished rows right after their parent. */
-  rows: Row[] = [];
-  head: string | null = null;
-  checkpoints = 0;
-  private real: Row[] = [];
-  private readonly realAt = new Map<string, number>();
-  private unfinished: Unfinished[] = [];
+  readonly forest = new Forest();
+  /** Whether there are older checkpoints that were not read yet. */
+  readonly more = signal(false);
+  readonly reading = signal(false);
+  private nestedTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly cache = new Map<string, Checkpoint>();
   private ticket = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -99,16 +79,39 @@ export class Store {
     void this.load("hello", {});
   }
 
+  /** A request; a checkpoint may be given by its key in the page. */
   ask<T>(kind: string, body: Record<string, unknown> = {}): Promise<T> {
-    return this.transport.request<T>(kind, body);
+    const key = body.checkpoint;
+    return this.transport.request<T>(kind, typeof key === "string" ? { ...body, ...placeOf(key) } : body);
+  }
+
+  get lanes(): Lanes {
+    return this.forest.lanes;
+  }
+
+  get rows(): readonly Row[] {
+    return this.forest.rows;
+  }
+
+  get head(): string | null {
+    return this.forest.head;
+  }
+
+  get checkpoints(): number {
+    return this.forest.count;
   }
 
   row(id: string | null): Row | undefined {
-    return id === null ? undefined : this.rows[this.lanes.index(id)];
+    return this.forest.row(id);
+  }
+
+  branches(): Branch[] {
+    return this.forest.branches();
   }
 
   /** Selects a row and fetches its panels; waits `delay` ms so that held arrow keys ask once. */
   select(id: string, delay = 0): void {
+    if (this.forest.hidden.has(id)) this.rearrange(() => this.forest.unfold(id));
     if (this.selected.peek() === id && this.answer.peek()?.id === id) return;
     this.selected.value = id;
     const asked = this.row(id)?.unfinished?.parent ?? id;
@@ -123,7 +126,7 @@ export class Store {
       this.pending.value = true;
     }
     const go = () => {
-      this.ask("select", { checkpoint: asked }).catch(() => undefined);
+      if (!placeOf(asked).at) this.ask("select", { checkpoint: asked }).catch(() => undefined);
       if (!known) void this.fetchPanels(asked, ticket);
     };
     if (delay > 0) this.timer = setTimeout(go, delay);
@@ -147,23 +150,95 @@ export class Store {
     void this.fetchPanels(asked, ++this.ticket);
   }
 
-  branches(): Branch[] {
-    const out: Branch[] = [];
-    let forks = 0;
-    this.lanes.chains.forEach((chain, number) => {
-      if (chain.virtual) return;
-      let tip = chain.last;
-      while (tip > chain.first && this.rows[tip]?.unfinished) tip = this.lanes.parentRow[tip] as number;
-      const root = chain.parentRow < 0;
-      const name = root ? (number === 0 ? "main" : `root ${number + 1}`) : `fork ${letters(forks++)}`;
-      out.push({ chain: number, tip, name, forkedFrom: root ? null : (this.rows[chain.parentRow]?.step ?? null) });
+  // --- opening and folding ---------------------------------------------------------------------------------------------
+
+  /** Changes how rows are shown. */
+  rearrange(change: () => void): void {
+    change();
+    this.version.value++;
+  }
+
+  /** Shows the nested graphs of a row, or hides them. */
+  async open(id: string, on: boolean): Promise<void> {
+    const { forest } = this;
+    const list = forest.opens.get(id) ?? [];
+    const level = (this.row(id)?.level ?? 0) + 1;
+    try {
+      if (on) await Promise.all(list.map((one) => this.openGroup(one, level)));
+      else for (const one of list) forest.groups.delete(groupKey(one));
+      this.rearrange(() => forest.layout());
+    } catch (error) {
+      this.notice.value = asKernelError(error).message;
+    }
+  }
+
+  private async openGroup(one: Nested, level: number): Promise<void> {
+    const [ns, from] = one;
+    const { checkpoint, at } = placeOf(from);
+    const got = await this.ask<RowsMsg & { nested: Nested[] }>("inside", { ns, owner: checkpoint, at });
+    this.forest.groups.set(groupKey(one), {
+      rows: inside(readRows(got), ns, level),
+      unfinished: got.unfinished.map((each) => ({ ...each, parent: keyOf(each.parent, ns) })),
+      nested: got.nested.map(([inner, owner, node]) => [inner, keyOf(owner, ns), node]),
+      more: got.more === true,
     });
-    return out;
+  }
+
+  /** Asks, a little later, which nested graphs there are; open ones are read again. */
+  private lookInside(): void {
+    if ((this.hello.peek()?.namespaces.length ?? 0) < 2 && !this.run.peek()) return;
+    clearTimeout(this.nestedTimer);
+    this.nestedTimer = setTimeout(async () => {
+      try {
+        const { nested } = await this.ask<{ nested?: Nested[] }>("nested");
+        this.forest.nested = nested ?? [];
+        const open = this.forest.nested.filter((one) => this.forest.groups.has(groupKey(one)));
+        await Promise.all(open.map((one) => this.openGroup(one, 1)));
+        this.rearrange(() => this.forest.layout());
+      } catch {
+        // an exported page, or a kernel that is gone: then there is nothing to open
+      }
+    }, NESTED_MS);
+  }
+
+  // --- older checkpoints -----------------------------------------------------------------------------------------------
+
+  /** Reads the next older checkpoints; true when some came. */
+  async older(): Promise<boolean> {
+    const before = this.forest.oldest;
+    if (!this.more.peek() || this.reading.peek() || !before) return false;
+    this.reading.value = true;
+    try {
+      const got = await this.ask<RowsMsg>("older", { before });
+      if (this.forest.oldest !== before) return false;
+      this.applyRows({ ...got, reset: false }, true);
+      return true;
+    } catch (error) {
+      this.more.value = false;
+      this.notice.value = asKernelError(error).message;
+      return false;
+    } finally {
+      this.reading.value = false;
+    }
+  }
+
+  /** Reads on while nothing else is asked for, up to a number of rows that a page carries easily. */
+  private async readAhead(): Promise<void> {
+    while (this.more.peek() && this.checkpoints < READ_AHEAD) {
+      await new Promise((resolve) => setTimeout(resolve, this.pending.peek() ? 120 : 0));
+      if (!this.pending.peek() && !(await this.older())) return;
+    }
+  }
+
+  /** Selects a checkpoint that may not have been read yet. */
+  async find(id: string): Promise<void> {
+    while (!this.forest.has(id) && this.more.peek() && (await this.older()));
+    if (this.forest.has(id) || this.row(id)) this.select(id);
   }
 
   private async fetchPanels(id: string, ticket: number): Promise<void> {
     try {
-      const found = await this.ask<Checkpoint>("checkpoint", { checkpoint: id });
+      const found = { ...(await this.ask<Checkpoint>("checkpoint", { checkpoint: id })), id };
       this.remember(id, found);
       if (ticket !== this.ticket) return;
       this.answer.value = found;
@@ -189,6 +264,9 @@ export class Store {
       this.applyRows({ ...hello.rows, reset: true });
       this.hello.value = hello;
       this.selectFirst(got.selected ?? null);
+      if (this.forest.wide) this.rearrange(() => this.forest.foldAll(true, this.selected.peek()));
+      this.lookInside();
+      void this.readAhead();
     } catch (error) {
       this.failure.value = asKernelError(error);
     }
@@ -251,8 +329,10 @@ export class Store {
     const followed = this.selected.peek() !== null && this.selected.peek() === this.head;
     const before = this.head;
     this.applyRows(body);
-    for (const row of body.rows) this.cache.delete(row[0]);
-    for (const row of body.rows) if (row[1]) this.cache.delete(row[1]);
+    for (const row of readRows(body)) {
+      this.cache.delete(row.id);
+      if (row.parent) this.cache.delete(row.parent);
+    }
     const at = this.selected.peek();
     if (this.wanted && this.row(this.wanted)) {
       const id = this.wanted;
@@ -262,52 +342,18 @@ export class Store {
     else if (followed && this.head && this.head !== before) this.select(this.head, 120);
   }
 
-  /** Takes rows in; a known id is replaced, a new one added. */
-  applyRows(message: RowsMsg): void {
-    if (message.reset) {
-      this.real = [];
-      this.realAt.clear();
-    }
-    const hadVirtual = this.unfinished.length > 0;
-    this.unfinished = message.unfinished ?? [];
-    const added: Row[] = [];
-    const replaced: Row[] = [];
-    for (const tuple of message.rows ?? []) {
-      const row = toRow(tuple);
-      const at = this.realAt.get(row.id);
-      if (at === undefined) {
-        this.realAt.set(row.id, this.real.length);
-        this.real.push(row);
-        added.push(row);
-      } else {
-        this.real[at] = row;
-        replaced.push(row);
-      }
-    }
-    this.head = message.head ?? this.head;
-    if (message.reset) this.head = message.head;
-    this.checkpoints = this.real.length;
-    const grows = !message.reset && !hadVirtual && this.unfinished.length === 0;
-    for (const row of replaced) this.rows[this.lanes.index(row.id)] = row;
-    if (grows && this.lanes.append(added)) for (const row of added) this.rows.push(row);
-    else this.layout();
-    this.version.value++;
-  }
-
-  private layout(): void {
-    if (this.unfinished.length === 0) this.rows = this.real.slice();
-    else {
-      const hung = groupBy(this.unfinished, (one) => one.parent);
-      this.rows = [];
-      for (const row of this.real) {
-        this.rows.push(row);
-        for (const one of hung.get(row.id) ?? []) this.rows.push(unfinishedRow(one));
-      }
-    }
-    const input: LaneInput[] = this.rows.map((row) =>
-      row.unfinished ? { id: row.id, parent: row.parent, virtual: true } : row,
+  /** Takes a message's rows in. */
+  applyRows(message: RowsMsg, older = false): void {
+    const { forest } = this;
+    if (message.reset) forest.clear();
+    if (message.reset || older) this.more.value = message.more === true;
+    forest.head = message.reset ? message.head : (message.head ?? forest.head);
+    const from = forest.oldest;
+    const rows = readRows(message).filter(
+      (row) => older || !this.more.peek() || !from || row.id >= from || forest.has(row.id),
     );
-    this.lanes.set(input);
+    if (forest.take(rows, message.unfinished ?? [], older) && this.hello.peek()) this.lookInside();
+    this.version.value++;
   }
 }
 
@@ -326,37 +372,4 @@ export function storeOf(model: Model): Store {
 export function asKernelError(error: unknown): KernelError {
   if (error instanceof KernelError) return error;
   return new KernelError("Error", error instanceof Error ? error.message : String(error));
-}
-
-function toRow(tuple: RowTuple): Row {
-  const [id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn] = tuple;
-  return { id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn };
-}
-
-function unfinishedRow(one: Unfinished): Row {
-  return {
-    id: `unfinished:${one.parent}:${one.task}`,
-    parent: one.parent,
-    step: null,
-    source: "unfinished",
-    time: 0,
-    nodes: [one.name],
-    changed: [],
-    status: one.status,
-    next: [],
-    copyOf: null,
-    unfinished: one,
-  };
-}
-
-function groupBy<T>(list: readonly T[], key: (one: T) => string): Map<string, T[]> {
-  const out = new Map<string, T[]>();
-  for (const one of list) out.set(key(one), [...(out.get(key(one)) ?? []), one]);
-  return out;
-}
-
-/** 0 → A, 25 → Z, 26 → AA. */
-export function letters(n: number): string {
-  const last = String.fromCharCode(65 + (n % 26));
-  return n < 26 ? last : letters(Math.floor(n / 26) - 1) + last;
 }

@@ -23,10 +23,42 @@ export interface Unfinished {
   text: string;
 }
 
+/** Many rows in columns; binary ones little-endian in base64. See `explorer/columns.py`. */
+export interface RowColumns {
+  n: number;
+  /** 16 bytes each, or the ids themselves. */
+  ids: string | string[];
+  /** int32: a position in this message, -1 none, -2 named in `far`. */
+  parents: string;
+  far: Record<string, string>;
+  /** int32 */
+  steps: string;
+  /** float64, in ms */
+  times: string;
+  /** int32: a position in `shapes` */
+  shape: string;
+  shapes: [
+    source: string,
+    nodes: string[],
+    changed: string[],
+    status: string,
+    next: string[],
+    version: string | null,
+    turn: number | null,
+  ][];
+  copies: Record<string, string>;
+}
+
+/** A graph inside the graph: its namespace, the checkpoint that it ran from, and the node that ran it. */
+export type Nested = [ns: string, owner: string, node: string];
+
 export interface RowsMsg {
   reset: boolean;
   head: string | null;
   rows: RowTuple[];
+  columns?: RowColumns | null;
+  /** Whether there are older checkpoints that were not sent. */
+  more?: boolean;
   unfinished: Unfinished[];
 }
 
@@ -43,6 +75,16 @@ export interface ThreadInfo {
   last_step: number | null;
   last_time: number | string | null;
   status?: string | null;
+  bytes?: number | null;
+  preview?: string;
+}
+
+/** A part of the table of threads. `left`: how many are not read yet. */
+export interface ThreadPage {
+  threads: ThreadInfo[];
+  thread_count: number;
+  matched: number;
+  left: number;
 }
 
 export interface ChannelInfo {
@@ -58,6 +100,8 @@ export interface Hello {
   thread: string | null;
   ns: string;
   threads: ThreadInfo[];
+  thread_count?: number;
+  left?: number;
   namespaces: string[];
   can: Partial<Record<Act, Ability>>;
   nodes: string[];

@@ -105,6 +105,29 @@ describe("lanes", () => {
     }
   });
 
+  it("takes the newest rows away again, as if they had never been there", () => {
+    for (let seed = 1; seed < 40; seed++) {
+      const next = random(seed);
+      const input: LaneInput[] = [{ id: "n0", parent: null }];
+      for (let i = 1; i < 40; i++) {
+        input.push({ id: `n${i}`, parent: `n${next() < 0.7 ? i - 1 : Math.floor(next() * i)}` });
+      }
+      const grown = new Lanes();
+      grown.set(input.slice(0, 30));
+      const before = draw(input.slice(0, 30), grown);
+      const hung = [0, 1, 2].map((n) => ({ id: `v${n}`, parent: "n29", virtual: true }));
+      expect(grown.append(hung)).toBe(true);
+      grown.pop(hung.map((row) => row.id));
+      expect(draw(input.slice(0, 30), grown)).toBe(before);
+      for (let i = 30; i < 40; i++) {
+        if (!grown.append(input.slice(i, i + 1))) grown.set(input.slice(0, i + 1));
+      }
+      const whole = new Lanes();
+      whole.set(input);
+      expect(draw(input, grown)).toBe(draw(input, whole));
+    }
+  });
+
   it("never puts two branches on one lane at once", () => {
     const next = random(7);
     const input: LaneInput[] = [{ id: "n0", parent: null }];

@@ -9,7 +9,7 @@ import pytest
 
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.errors import MigrationError
-from ckpt_viz.explorer.panels import row_json
+from ckpt_viz.explorer.columns import row_json
 from ckpt_viz.explorer.static import svg_tree, text_tree
 from ckpt_viz.graph import START, StateGraph
 from ckpt_viz.timeline.open import open_timeline
