@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import functools
+import gzip
 from pathlib import Path
 
+ASSETS = ("viz",)
+"""Modules that the page asks for when it first needs them."""
 STATIC = Path(__file__).parent / "static"
 MISSING = """
 function render({ el }) {
@@ -26,3 +31,22 @@ def style_text() -> str:
     """The style sheet."""
     path = STATIC / "widget.css"
     return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+@functools.cache
+def packed_asset(name: str) -> str:
+    """A lazy ES module, gzipped and in base64: half its size, and one message.
+
+    Raises:
+        LookupError: there is no such module.
+        FileNotFoundError: the front end has not been built.
+    """
+    if name not in ASSETS:
+        raise LookupError(f"No module {name!r} of the page; there are {', '.join(ASSETS)}")
+    path = STATIC / f"{name}.js"
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path.name} is not built. In the source tree run: npm --prefix js ci && "
+            "npm --prefix js run build"
+        )
+    return base64.b64encode(gzip.compress(path.read_bytes(), mtime=0)).decode("ascii")

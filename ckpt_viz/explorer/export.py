@@ -6,13 +6,14 @@ it: so it browses like the Explorer, offline; acting is refused with its reason.
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz.explorer.bundle import script_text, style_text
+from ckpt_viz.explorer.bundle import ASSETS, packed_asset, script_text, style_text
 from ckpt_viz.explorer.columns import row_json
 from ckpt_viz.explorer.messages import HANDLERS
 from ckpt_viz.explorer.panels import Json, can_json
@@ -23,6 +24,8 @@ from ckpt_viz.timeline.records import Capability
 CHECKPOINT_LIMIT = 300
 ROW_LIMIT = 20_000
 WHY = "This page is an export: it has no kernel. Open the notebook to act."
+WHOLE = ("graph",)
+EACH: tuple[str, ...] = ()
 FORMATS = ("html", "svg", "json")
 
 
@@ -38,7 +41,7 @@ def write_export(session: Session, path: str | Path) -> Path:
     elif kind == "json":
         text = json.dumps(collect(session), allow_nan=False, indent=1)
     else:
-        text = page(collect(session), session.title)
+        text = page(_with_assets(collect(session)), session.title)
     target.write_text(text, encoding="utf-8")
     return target.resolve()
 
@@ -58,7 +61,30 @@ def collect(session: Session) -> Json:
     hello |= {"height": 560, "theme": "auto", "namespaces": [timeline.checkpoint_ns]}
     ids = [row[0] for row in rows][-CHECKPOINT_LIMIT:]
     answer = HANDLERS["checkpoint"]
-    return {"hello": hello, "checkpoints": {i: answer(session, {"checkpoint": i}) for i in ids}}
+    return {
+        "hello": hello,
+        "checkpoints": {i: answer(session, {"checkpoint": i}) for i in ids},
+        "answers": _answers(session, ids),
+    }
+
+
+def _answers(session: Session, ids: list[str]) -> Json:
+    """What the tabs ask for when they are opened, by kind (and checkpoint)."""
+    asked: Json = {kind: HANDLERS[kind](session, {}) for kind in WHOLE}
+    for kind in EACH:
+        asked |= {f"{kind} {i}": HANDLERS[kind](session, {"checkpoint": i}) for i in ids}
+    return asked
+
+
+def _with_assets(data: Json) -> Json:
+    """The data with the modules that its tabs load; one that was not built is not there."""
+    if not data["answers"]["graph"]["dot"]:
+        return data
+    found: Json = {}
+    for name in ASSETS:
+        with contextlib.suppress(FileNotFoundError):  # the page says what is missing
+            found[f"asset {name}"] = {"gzip": packed_asset(name)}
+    return {**data, "answers": {**data["answers"], **found}}
 
 
 def safe_json(data: Any) -> str:

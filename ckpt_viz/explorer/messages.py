@@ -13,6 +13,7 @@ from ckpt_viz.explorer.acting import ACTS
 from ckpt_viz.explorer.panels import Json, checkpoint_json, compare, rows_json, without
 from ckpt_viz.explorer.request import BadRequestError, Handler, need
 from ckpt_viz.explorer.session import Session, error_json
+from ckpt_viz.explorer.tabs import TABS
 from ckpt_viz.timeline.blame import blame
 from ckpt_viz.timeline.nested import nested
 from ckpt_viz.timeline.paths import follow
@@ -221,6 +222,7 @@ HANDLERS: dict[str, Handler] = {
     "search": _search,
     "watch": _watch,
     **ACTS,
+    **TABS,
     "select": _select,
     "refresh": _refresh,
     "export": _export,

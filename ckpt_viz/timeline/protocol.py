@@ -14,6 +14,7 @@ from ckpt_viz.timeline.records import (
     Unfinished,
     Writes,
 )
+from ckpt_viz.timeline.shape import Shape
 
 OnStep = Callable[[], None]
 
@@ -41,6 +42,10 @@ class Timeline(Protocol):
     @property
     def topology(self) -> Topology:
         """The shape of the graph."""
+        ...
+
+    def shape(self) -> Shape:
+        """What there is to draw of the graph, or why there is nothing."""
         ...
 
     @property

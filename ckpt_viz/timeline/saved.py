@@ -15,10 +15,15 @@ from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.records import ChannelInfo, Topology
 from ckpt_viz.timeline.rows import Light, lighten, read_news
+from ckpt_viz.timeline.shape import Shape
 from ckpt_viz.timeline.topology import is_routing
 from ckpt_viz.timeline.why import PUSH, START, TASKS
 
 PULL = "__pregel_pull"
+NO_SHAPE = (
+    "Only the saved history was given: it names channels, not the graph's edges. "
+    "To draw them, add the graph: explore(source, graph=graph)"
+)
 WHY = "Only the saved history was given. To act, add its graph: explore(source, graph=graph)"
 
 
@@ -55,6 +60,10 @@ class SavedTimeline(GraphTimeline):
 
     def _lighten_alone(self, tup: Any) -> Light:
         return lighten(tup, infer(tup.checkpoint["channel_versions"]), self._available)
+
+    def shape(self) -> Shape:
+        """Nothing to draw: edges are the graph's own, and are not saved."""
+        return Shape(why=NO_SHAPE)
 
     def _available(self, channel: str, value: Any) -> bool:
         if channel.startswith("join:"):

@@ -18,6 +18,7 @@ from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.evidence import gather
 from ckpt_viz.timeline.records import Reference, Row, ThreadInfo, Topology, Unfinished, Writes
 from ckpt_viz.timeline.rows import Light, config_id, lighten, make_row
+from ckpt_viz.timeline.shape import Shape, read_shape
 from ckpt_viz.timeline.threads import Head, counts, heads
 from ckpt_viz.timeline.topology import read_topology, subgraph
 
@@ -82,6 +83,10 @@ class GraphReader:
         if self._topology is None:
             self._topology = read_topology(self._graph_here())
         return self._topology
+
+    def shape(self) -> Shape:
+        """What there is to draw of the graph, or why there is nothing."""
+        return read_shape(self._graph_here(), self.topology)
 
     def _graph_here(self) -> Any:
         path = [part.split(":", 1)[0] for part in self.checkpoint_ns.split("|") if part]

@@ -7,6 +7,8 @@ from typing import Any
 
 from ckpt_viz.timeline.records import ChannelInfo, Topology
 
+WRAPPED = {"_add_messages": "add_messages"}
+"""Reducers that an engine wraps, by the wrapper's name."""
 ROUTING_PREFIXES = ("branch:", "join:", "__")
 
 
@@ -56,10 +58,11 @@ def _branches(builder: Any) -> dict[str, dict[str, tuple[str, ...] | None]]:
 
 
 def _reducer(channel: Any) -> str | None:
-    function = getattr(channel, "operator", None)
+    function = getattr(channel, "operator", None) or getattr(channel, "reducer", None)
     if function is None:
         return None
-    return str(getattr(function, "__name__", type(function).__name__))
+    name = str(getattr(function, "__name__", type(function).__name__))
+    return WRAPPED.get(name, name)
 
 
 def subgraph(graph: Any, node: str) -> Any:

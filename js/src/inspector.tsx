@@ -1,5 +1,6 @@
 import { ChannelsPanel } from "./channels";
 import { ForkSheet } from "./fork";
+import { GraphPanel } from "./graph";
 import { DiffPanel, RawPanel } from "./panels";
 import { Skeleton, TabList, Title } from "./places";
 import { ExportSheet, HelpSheet, ReplaySheet, RunSheet, type SheetProps } from "./sheets";
@@ -105,6 +106,8 @@ function Panel({ view, answer }: { view: View; answer: Checkpoint }) {
           onResume={(answers, before) => view.resume(answers, before)}
         />
       );
+    case "Graph":
+      return <GraphPanel view={view} answer={answer} />;
     case "Raw":
       return <RawPanel answer={answer} />;
   }

@@ -4,6 +4,8 @@ import type { Checkpoint, Hello, Model } from "./types";
 export interface StaticData {
   hello: Hello;
   checkpoints: Record<string, Checkpoint>;
+  /** What tabs ask for when they are opened: by kind, or by kind and checkpoint. */
+  answers?: Record<string, object>;
   height?: number;
   theme?: string;
 }
@@ -33,7 +35,7 @@ export class StaticModel implements Model {
   }
 
   send(content: unknown): void {
-    const message = content as { id: number; kind: string; checkpoint?: string };
+    const message = content as { id: number; kind: string; checkpoint?: string; name?: string };
     queueMicrotask(() => this.emit({ re: message.id, ...this.answer(message) }));
   }
 
@@ -41,7 +43,10 @@ export class StaticModel implements Model {
     for (const fn of this.handlers.get("msg:custom") ?? []) (fn as (m: object) => void)(message);
   }
 
-  private answer(message: { kind: string; checkpoint?: string }): object {
+  private answer(message: { kind: string; checkpoint?: string; name?: string }): object {
+    const about = message.checkpoint ?? message.name;
+    const kept = this.data.answers?.[about === undefined ? message.kind : `${message.kind} ${about}`];
+    if (kept) return { ok: true, result: kept };
     switch (message.kind) {
       case "hello":
         return { ok: true, result: this.data.hello };

@@ -1,0 +1,20 @@
+"""What the tabs ask for when they are opened: answers that not every click needs."""
+
+from __future__ import annotations
+
+from ckpt_viz.explorer.bundle import packed_asset
+from ckpt_viz.explorer.drawn import shape_json
+from ckpt_viz.explorer.panels import Json
+from ckpt_viz.explorer.request import Handler, need
+from ckpt_viz.explorer.session import Session
+
+
+def _graph(session: Session, request: Json) -> Json:
+    return shape_json(session.timeline.shape())
+
+
+def _asset(session: Session, request: Json) -> Json:
+    return {"gzip": packed_asset(need(request, "name"))}
+
+
+TABS: dict[str, Handler] = {"graph": _graph, "asset": _asset}

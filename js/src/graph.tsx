@@ -1,0 +1,257 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { count, safe } from "./format";
+import type { Tab } from "./places";
+import { asKernelError, type Store } from "./store";
+import type { KernelError } from "./transport";
+import type { Checkpoint, TaskInfo } from "./types";
+import { Button, ErrorBox, Note } from "./ui";
+import type { View } from "./view";
+import { type Layout, layoutOf, type Way } from "./viz/layout";
+import { loadViz } from "./viz/load";
+import { type GraphAnswer, MARK_WORDS, type Mark, markOf, marksOf, owner } from "./viz/marks";
+import { fitScale, Glyph, Picture } from "./viz/picture";
+
+interface Drawing {
+  graph: GraphAnswer;
+  layouts: Record<Way, Layout> | null;
+}
+
+/** One drawing for each graph that a store shows: the shape does not change with the checkpoint. */
+const drawings = new WeakMap<object, Promise<Drawing>>();
+
+function drawingOf(store: Store): Promise<Drawing> {
+  const key = store.hello.peek() ?? store;
+  const known = drawings.get(key);
+  if (known) return known;
+  const made = draw(store);
+  drawings.set(key, made);
+  made.catch(() => drawings.delete(key));
+  return made;
+}
+
+async function draw(store: Store): Promise<Drawing> {
+  const [graph, viz] = await Promise.all([
+    store.ask<GraphAnswer>("graph"),
+    loadViz((kind, body) => store.ask(kind, body)).catch((reason: unknown) => reason as Error),
+  ]);
+  if (!graph.dot) return { graph, layouts: null };
+  if (viz instanceof Error) throw viz;
+  return { graph, layouts: { TB: layoutOf(viz, graph.dot, "TB"), LR: layoutOf(viz, graph.dot, "LR") } };
+}
+
+export function GraphPanel({ view, answer }: { view: View; answer: Checkpoint }) {
+  const { store } = view;
+  const host = useRef<HTMLDivElement>(null);
+  const { width, high } = useRoom(host);
+  const hello = store.hello.value;
+  const [drawing, setDrawing] = useState<Drawing | null>(null);
+  const [error, setError] = useState<KernelError | null>(null);
+  const [picked, setPicked] = useState<string | null>(null);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    let alive = true;
+    setError(null);
+    drawingOf(store).then(
+      (got) => alive && setDrawing(got),
+      (reason) => alive && setError(asKernelError(reason)),
+    );
+    return () => {
+      alive = false;
+    };
+  }, [hello, tries]);
+  const marks = useMemo(() => marksOf(answer), [answer]);
+  const layout = drawing?.layouts && width > 0 ? bestOf(drawing.layouts, width, high) : null;
+  const node = picked && drawing ? drawing.graph.nodes[picked] : undefined;
+  return (
+    <div class="ckv-graphtab" ref={host}>
+      {error && <ErrorBox error={error} onRetry={() => setTries(tries + 1)} />}
+      {!drawing && !error && <p class="ckv-empty">Drawing the graph…</p>}
+      {drawing?.graph.why && <Note>{drawing.graph.why}</Note>}
+      {drawing && layout && (
+        <Picture
+          graph={drawing.graph}
+          layout={layout}
+          marks={marks}
+          width={width - 2}
+          high={high}
+          picked={picked}
+          onPick={setPicked}
+        />
+      )}
+      {drawing && node && (
+        <NodeCard
+          view={view}
+          answer={answer}
+          name={node.name}
+          inside={node.inside}
+          owner={owner(drawing.graph, picked as string)}
+          mark={markOf(marks, node)}
+        />
+      )}
+      {drawing && layout && <Legend graph={drawing.graph} marks={marks} />}
+      {drawing?.graph.note && <Note>{safe(drawing.graph.note)}</Note>}
+    </div>
+  );
+}
+
+/** The way of reading in which the graph is shown larger. */
+function bestOf(layouts: Record<Way, Layout>, width: number, high: number): Layout {
+  return fitScale(layouts.LR, width, high) > fitScale(layouts.TB, width, high) ? layouts.LR : layouts.TB;
+}
+
+interface Room {
+  width: number;
+  high: number;
+}
+
+const LOWEST = 180;
+const HIGHEST = 460;
+
+/** The panel's width, and how much of its height the picture may take. A hidden output has no size: it is kept. */
+function useRoom(host: { current: HTMLElement | null }): Room {
+  const [room, setRoom] = useState<Room>({ width: 0, high: LOWEST });
+  useEffect(() => {
+    const element = host.current;
+    const panel = element?.closest<HTMLElement>(".ckv-panel");
+    if (!element || !panel) return;
+    const read = () => {
+      const width = element.clientWidth;
+      const high = Math.round(Math.max(LOWEST, Math.min(HIGHEST, panel.clientHeight * 0.6)));
+      if (width > 0) setRoom((old) => (old.width === width && old.high === high ? old : { width, high }));
+    };
+    read();
+    const observer = new ResizeObserver(read);
+    observer.observe(element);
+    observer.observe(panel);
+    return () => observer.disconnect();
+  }, []);
+  return room;
+}
+
+function Legend({ graph, marks }: { graph: GraphAnswer; marks: Map<string, Mark> }) {
+  const states = new Set(Object.values(graph.nodes).map((node) => markOf(marks, node).state));
+  const kinds = new Set(Object.values(graph.edges).map((edge) => edge.kind));
+  return (
+    <div class="ckv-legend ckv-graphlegend">
+      {(["ran", "next", "kept", "failed", "waits"] as const)
+        .filter((state) => states.has(state))
+        .map((state) => (
+          <span key={state}>
+            <svg width="12" height="12" viewBox="-6 -6 12 12" aria-hidden="true">
+              <Glyph state={state} x={0} y={0} />
+            </svg>
+            {MARK_WORDS[state]}
+          </span>
+        ))}
+      {kinds.has("branch") && (
+        <span>
+          <svg width="20" height="8" viewBox="0 0 20 8" aria-hidden="true" class="ckv-edge ckv-e-branch">
+            <path class="ckv-edgeline" d="M0 4H20" />
+          </svg>
+          decided while running
+        </span>
+      )}
+      {kinds.has("barrier") && (
+        <span>
+          <svg width="20" height="10" viewBox="0 0 20 10" aria-hidden="true" class="ckv-edge">
+            <path class="ckv-edgeline" d="M0 5H20" />
+            <path class="ckv-edgebar" d="M14 1V9" />
+          </svg>
+          waits for all
+        </span>
+      )}
+    </div>
+  );
+}
+
+function NodeCard(props: { view: View; answer: Checkpoint; name: string; inside: string; owner: string; mark: Mark }) {
+  const { view, answer, name, inside, mark } = props;
+  const whyNot = inside ? undefined : answer.writes.why_not?.find((one) => one.node === name);
+  const last = inside ? null : lastRun(view, name);
+  return (
+    <section class="ckv-nodecard" aria-label={`Node ${safe(name)}`}>
+      <h4 dir="auto">
+        <b>{safe(name)}</b>
+        {inside && <span> in {safe(inside.replaceAll(":", " › "))}</span>}
+      </h4>
+      <Told title="Ran" tasks={mark.made} />
+      <Told title="Runs next" tasks={mark.next} />
+      {whyNot && (
+        <p>
+          <em>Not next</em> {safe(whyNot.why)}
+        </p>
+      )}
+      {inside && <Inner view={view} answer={answer} owner={props.owner} />}
+      <div class="ckv-row-start">
+        {mark.made.length + mark.next.length > 0 && (
+          <Button
+            label="Its tasks in Writes"
+            kind="quiet"
+            onPress={() => goTo(view, "Writes", () => view.showTab("Writes"))}
+          />
+        )}
+        {last && last.id !== answer.id && (
+          <Button
+            label={`Last ran at step ${last.step ?? "?"}`}
+            kind="quiet"
+            onPress={() => goTo(view, "Graph", () => view.pick(last.id))}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** The focus goes to a tab before what is done takes its button away. */
+function goTo(view: View, tab: Tab, act: () => void): void {
+  view.inspector.current?.querySelector<HTMLElement>(`#${view.id}-tab-${tab}`)?.focus({ preventScroll: true });
+  act();
+}
+
+const SHOWN = 4;
+
+function Told({ title, tasks }: { title: string; tasks: TaskInfo[] }) {
+  return (
+    <>
+      {tasks.slice(0, SHOWN).map((task) => (
+        <p key={task.id}>
+          <em>{title}</em> {safe(task.why)}
+          {task.error && <span class="ckv-taskerr"> {safe(task.error)}</span>}
+        </p>
+      ))}
+      {tasks.length > SHOWN && <p>and {count(tasks.length - SHOWN, "task")} more</p>}
+    </>
+  );
+}
+
+/** A node inside a subgraph has checkpoints of its own, in the namespace of the node that runs it. */
+function Inner({ view, answer, owner }: { view: View; answer: Checkpoint; owner: string }) {
+  const hello = view.store.hello.value;
+  const tasks = [...answer.writes.next, ...answer.writes.made].filter((task) => task.name === owner);
+  const prefix = hello?.ns ? `${hello.ns}|` : "";
+  const spaces = tasks.map((task) => `${prefix}${owner}:${task.id}`).concat(`${prefix}${owner}`);
+  const space = spaces.find((one) => hello?.namespaces.includes(one));
+  return (
+    <>
+      <p>Inside the subgraph that {safe(owner)} runs: its steps are in a namespace of their own.</p>
+      {space && hello?.thread && (
+        <Button
+          label={`Open the steps of ${safe(owner)}`}
+          onPress={() => void view.store.openThread(hello.thread as string, space)}
+        />
+      )}
+    </>
+  );
+}
+
+/** The newest row on the way from the root to here that a node made. */
+function lastRun(view: View, name: string): { id: string; step: number | null } | null {
+  const { store } = view;
+  let at = store.lanes.index(view.row?.unfinished?.parent ?? view.row?.id ?? "");
+  while (at >= 0) {
+    const row = store.rows[at];
+    if (row?.nodes.includes(name)) return { id: row.id, step: row.step };
+    at = store.lanes.parentRow[at] ?? -1;
+  }
+  return null;
+}
