@@ -13,13 +13,15 @@ from ckpt_viz.version import __version__
 if TYPE_CHECKING:
     from ckpt_viz.explorer import Explorer, explore
     from ckpt_viz.magics import load_ipython_extension
+    from ckpt_viz.timeline.recording import record
 
-__all__ = ["Explorer", "__version__", "explore", "load_ipython_extension"]
+__all__ = ["Explorer", "__version__", "explore", "load_ipython_extension", "record"]
 
 _HOMES = {
     "Explorer": "ckpt_viz.explorer",
     "explore": "ckpt_viz.explorer",
     "load_ipython_extension": "ckpt_viz.magics",
+    "record": "ckpt_viz.timeline.recording",
 }
 
 

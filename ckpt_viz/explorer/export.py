@@ -16,9 +16,10 @@ from typing import Any
 from ckpt_viz.explorer.bundle import ASSETS, packed_asset, script_text, style_text
 from ckpt_viz.explorer.columns import row_json
 from ckpt_viz.explorer.messages import HANDLERS
-from ckpt_viz.explorer.panels import Json, can_json
+from ckpt_viz.explorer.panels import Json, can_json, without
 from ckpt_viz.explorer.session import Session
 from ckpt_viz.explorer.static import svg_tree
+from ckpt_viz.timeline.history_file import history_json
 from ckpt_viz.timeline.records import Capability
 
 CHECKPOINT_LIMIT = 300
@@ -39,7 +40,8 @@ def write_export(session: Session, path: str | Path) -> Path:
         rows = session.timeline.rows()
         text = svg_tree(rows, session.title, session.timeline.unfinished(), not session.redact)
     elif kind == "json":
-        text = json.dumps(collect(session), allow_nan=False, indent=1)
+        data = {**collect(session), "history": history(session)}
+        text = json.dumps(data, allow_nan=False, indent=1)
     else:
         text = page(_with_assets(collect(session)), session.title)
     target.write_text(text, encoding="utf-8")
@@ -85,6 +87,12 @@ def _with_assets(data: Json) -> Json:
         with contextlib.suppress(FileNotFoundError):  # the page says what is missing
             found[f"asset {name}"] = {"gzip": packed_asset(name)}
     return {**data, "answers": {**data["answers"], **found}}
+
+
+def history(session: Session) -> Json:
+    """The states themselves, without what is redacted: what `explore("run.json")` opens again."""
+    redact = session.redact
+    return history_json(session.timeline, lambda values: without(values, redact))
 
 
 def safe_json(data: Any) -> str:

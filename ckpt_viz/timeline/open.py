@@ -9,7 +9,9 @@ from typing import Any
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.langgraph import LangGraphTimeline, is_langgraph
 from ckpt_viz.timeline.places import open_place
+from ckpt_viz.timeline.recorded import over
 from ckpt_viz.timeline.saved import open_saved
+from ckpt_viz.timeline.told import told_by
 
 READ_ONLY = (
     "A path or an address is opened read-only. To act: explore(source, graph=graph, write=True)"
@@ -49,7 +51,8 @@ def open_timeline(
 
     Args:
         source: a compiled graph of either engine, what has one as its ``graph`` (a manager of
-            sessions), a saver, a path or address, or a timeline.
+            sessions), a saver, a path or address, debug events (a list, a text or a file), or a
+            timeline.
         thread_id: the thread to look at; None: none yet.
         checkpoint_ns: the namespace to look at.
         graph: the graph that a saver, path or address needs to act.
@@ -60,6 +63,8 @@ def open_timeline(
     """
     if isinstance(source, GraphTimeline):
         timeline = source if thread_id is None else source.at(thread_id, checkpoint_ns)
+    elif (told := told_by(source)) is not None:
+        timeline = over(told, thread_id, checkpoint_ns)
     elif isinstance(source, str | Path):
         saver, title = open_place(source, write=bool(write), key=key)
         timeline = _over(saver, thread_id, checkpoint_ns, graph, title)

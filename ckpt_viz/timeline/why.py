@@ -107,17 +107,33 @@ def _trigger(evidence: Evidence, node: str, trigger: str) -> str:
         verb = {1: "has", 2: "have both"}.get(len(names), "have all")
         return f"barrier: {_and(names)} {verb} finished"
     if not trigger.startswith("branch:to:"):
-        return f"ran because channel {trigger} changed"
+        return _by_channel(evidence.topology, trigger)
     who = list(dict.fromkeys(w[0] for w in evidence.writers if w[1] == trigger))
     if not who and evidence.by_hand:
         who = [evidence.by_hand]
     return "; ".join(_by(evidence.topology, a, node) for a in who)
 
 
+def _by_channel(topology: Topology, trigger: str) -> str:
+    """A channel of the user's; or one that older versions named after the node that led here."""
+    if trigger.startswith("start:"):
+        return "ran because START's edge leads here"
+    if trigger in topology.triggers and trigger not in topology.channels:
+        return f"ran because {trigger}'s edge leads here"
+    return f"ran because channel {trigger} changed"
+
+
+def _shapeless(topology: Topology) -> bool:
+    """Whether no edge of the graph is known, as of a history without its graph."""
+    return not (topology.edges or topology.branches)
+
+
 def _by(topology: Topology, source: str, node: str) -> str:
     if source == EDIT:
         return _by_edit(topology, node)
     shown = "START" if source == START else source
+    if _shapeless(topology):
+        return f"ran because {shown} led here"
     if (source, node) in topology.edges:
         return f"ran because {shown}'s edge leads here"
     routers = topology.branches.get(source, {})
@@ -185,4 +201,6 @@ def explain_not(evidence: Evidence, node: str) -> str:
     if froms:
         names = _and(["START" if f == START else f for f in dict.fromkeys(froms)])
         return f"waits for {names}, which did not run in the step that made this"
+    if _shapeless(topology):
+        return "nothing led here; which edges there are is not known without the graph"
     return "no edge leads here: only a Command or a Send can start it"
