@@ -6,19 +6,21 @@ for is checked before anything is written; an act that runs nodes is answered wh
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable
 from typing import Any
 
+from ckpt_viz.explorer.copying import code_of
 from ckpt_viz.explorer.panels import Json, checkpoint_json, diff_json, hidden_diff
 from ckpt_viz.explorer.request import BadRequestError, Handler, names, need
-from ckpt_viz.explorer.session import Done, Session
+from ckpt_viz.explorer.session import Session
 from ckpt_viz.timeline.breaks import Breakpoints
 from ckpt_viz.timeline.edits import LockedError, json_text, read_edits
 from ckpt_viz.timeline.paths import follow, shown
 from ckpt_viz.timeline.preview import Previewer, clean, mark
-from ckpt_viz.timeline.records import ForkPreview
+from ckpt_viz.timeline.records import Act, ForkPreview
 
 PREVIEW_SECONDS = 2.0
 
@@ -46,7 +48,7 @@ def _within(seconds: float, do: Callable[[], ForkPreview]) -> ForkPreview:
     return box[0]
 
 
-def read_fork(session: Session, request: Json) -> Done:
+def read_fork(session: Session, request: Json) -> Act:
     """The fork that a request means: its base, and values that hold the edits by path too."""
     timeline = session.timeline
     base = need(request, "checkpoint")
@@ -60,7 +62,13 @@ def read_fork(session: Session, request: Json) -> Done:
     edits = read_edits(timeline.snapshot(base).values, asked) if asked else ()
     values, replace = timeline.with_edits(base, edits, values, names(request, "replace"))
     as_node = request.get("as_node") or None
-    return Done("fork", base, values, as_node, tuple(replace), bool(request.get("run")))
+    return Act("fork", base, values, as_node, tuple(replace), bool(request.get("run")))
+
+
+def _select(session: Session, checkpoint: str) -> None:
+    """Selects what an act made, unless it was made inside: what is selected is of the root."""
+    if isinstance(session, Session):
+        session.selected = checkpoint
 
 
 def _preview(session: Session, request: Json) -> Json:
@@ -92,7 +100,7 @@ def _fork(session: Session, request: Json) -> Json:
         before = session.head()
         new = timeline.update(str(fork.base), fork.values, fork.as_node, fork.replace)
         session.refresh()
-        session.selected = new
+        _select(session, new)
         session.note(fork, before)
         if fork.run:
             session.start(lambda: timeline.go_on(new, session.worker.poke))
@@ -121,7 +129,7 @@ def _replay(session: Session, request: Json) -> Json:
 
     def do() -> Json:
         timeline.require(checkpoint)
-        done = Done("replay", checkpoint)
+        done = Act("replay", checkpoint)
         session.start(lambda: timeline.replay(checkpoint, session.worker.poke), done)
         return {"started": True}
 
@@ -156,7 +164,7 @@ def _resume(session: Session, request: Json) -> Json:
 
     def do() -> Json:
         timeline.require(checkpoint)
-        session.start(work, Done("resume", checkpoint, answers))
+        session.start(work, Act("resume", checkpoint, answers))
         return {"started": True}
 
     return session.once(request.get("act"), do)
@@ -173,7 +181,7 @@ def _run(session: Session, request: Json) -> Json:
 
     def do() -> Json:
         value = read_input(request)
-        done = Done("run", session.head(), value)
+        done = Act("run", session.head(), value)
         session.start(lambda: timeline.run(value, session.worker.poke), done)
         return {"started": True}
 
@@ -191,8 +199,8 @@ def _make_head(session: Session, request: Json) -> Json:
         before = session.head()
         new = session.timeline.make_head(checkpoint)
         session.refresh()
-        session.selected = new
-        session.note(Done("fork", checkpoint, None, "__copy__"), before)
+        _select(session, new)
+        session.note(Act("fork", checkpoint, None, "__copy__"), before)
         session.tell_peers()
         return {"checkpoint": new, "before": before}
 
@@ -219,10 +227,53 @@ def _breakpoints(session: Session, request: Json) -> Json:
     return session.breakpoints_json()
 
 
+def _returned(session: Session, request: Json) -> Json:
+    """What a node that made this checkpoint returned, as JSON text by channel."""
+    writes = session.timeline.writes(need(request, "checkpoint"))
+    node = need(request, "node")
+    found = next((t.result for t in writes.made if t.name == node), None)
+    hides = Previewer(session.redact).hides
+    kept: dict[str, Any] = {}
+    for channel, value in (found or {}).items() if isinstance(found, dict) else ():
+        with contextlib.suppress(LockedError):
+            if not hides((channel,)):
+                kept[str(channel)] = json.loads(json_text(value))
+    return {"json": json.dumps(kept, indent=2, ensure_ascii=False)}
+
+
+def _code(session: Session, request: Json) -> Json:
+    """What is meant, as Python for the notebook or as a test that stands alone."""
+    return {"text": code_of(session, request.get("form") == "pytest", _meant(session, request))}
+
+
+def _meant(session: Session, request: Json) -> Act | tuple[str | None, str] | str:
+    """An act, the two ends of a difference, or one checkpoint."""
+    what = need(request, "what")
+    if what == "last":
+        if session.done is None:
+            raise BadRequestError("Nothing was done here yet")
+        return session.done
+    if what == "run":
+        return Act("run", session.head(), read_input(request))
+    if what == "fork":
+        return read_fork(session, request)
+    checkpoint = need(request, "checkpoint")
+    if what == "resume":
+        return Act("resume", checkpoint, request.get("answers"))
+    if what == "replay":
+        return Act("replay", checkpoint)
+    if what == "diff":
+        a = request.get("a")
+        return (None if a is None else str(a)), checkpoint
+    return checkpoint
+
+
 ACTS: dict[str, Handler] = {
     "preview": _preview,
     "fork": _fork,
     "edit_text": _edit_text,
+    "returned": _returned,
+    "code": _code,
     "replay": _replay,
     "replay_plan": _replay_plan,
     "resume": _resume,

@@ -90,7 +90,7 @@ def _thread(session: Session, request: Json) -> Json:
 def _checkpoint(session: Session, request: Json) -> Json:
     checkpoint = need(request, "checkpoint")
     found = checkpoint_json(session.timeline, checkpoint, session)
-    if request.get("select"):
+    if request.get("select") and request.get("at") is None:
         session.selected = checkpoint
     return found
 

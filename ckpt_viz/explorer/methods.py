@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
-from ckpt_viz.explorer.session import Done, Session
+from ckpt_viz.explorer.copying import code_of
+from ckpt_viz.explorer.session import Session
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.breaks import Breakpoints
 from ckpt_viz.timeline.edits import Edit
 from ckpt_viz.timeline.paths import parse
-from ckpt_viz.timeline.records import ForkPreview
+from ckpt_viz.timeline.records import Act, ForkPreview
 
 
 class Selection:
@@ -134,7 +135,7 @@ class Acts:
         `values` go through the channels' reducers, but for those named in `replace`. `as_node`:
         the node that is said to have returned them; what follows it runs next.
         """
-        return self._fork(Done("fork", self._base(), values, as_node, tuple(replace)))
+        return self._fork(Act("fork", self._base(), values, as_node, tuple(replace)))
 
     def edit(self, path: str, value: Any, as_node: str | None = None) -> Selection:
         """Forks with one value changed at its path, such as "messages[-1].content".
@@ -148,9 +149,9 @@ class Acts:
         base = self._base()
         edit = Edit(parse(path).steps, value)
         values, replace = self.timeline.with_edits(base, [edit], None, ())
-        return self._fork(Done("fork", base, values, as_node, replace))
+        return self._fork(Act("fork", base, values, as_node, replace))
 
-    def _fork(self, fork: Done) -> Selection:
+    def _fork(self, fork: Act) -> Selection:
         session, before = self._session, self._session.head()
         new = self.timeline.update(str(fork.base), fork.values, fork.as_node, fork.replace)
         session.refresh()
@@ -166,7 +167,7 @@ class Acts:
 
     def make_head(self) -> Selection:
         """Makes the selected checkpoint the newest again, by a copy of it."""
-        return self._fork(Done("fork", self._base(), None, "__copy__"))
+        return self._fork(Act("fork", self._base(), None, "__copy__"))
 
     def scratch(self) -> Self:
         """Another Explorer on an in-memory copy of the selected checkpoint's lineage.
@@ -181,7 +182,7 @@ class Acts:
         base = self._base()
         if not live:
             return Selection(self.timeline, base)
-        return self._act(lambda poke: self.timeline.replay(base, poke), Done("replay", base))
+        return self._act(lambda poke: self.timeline.replay(base, poke), Act("replay", base))
 
     def resume(self, answer: Any = None) -> Selection:
         """Answers the open interrupt of the selected checkpoint, or goes on when answer is None.
@@ -190,22 +191,35 @@ class Acts:
         branch beside it asks again and gets this answer.
         """
         base = self._base()
-        done = Done("resume", base, answer)
+        done = Act("resume", base, answer)
         if answer is None:
             return self._act(lambda poke: self.timeline.go_on(base, poke), done)
         return self._act(lambda poke: self.timeline.resume(base, answer, poke), done)
 
     def run(self, value: Any = None) -> Selection:
         """Runs the graph with new input on the thread's head; without input, goes on."""
-        done = Done("run", self.timeline.head, value)
+        done = Act("run", self.timeline.head, value)
         return self._act(lambda poke: self.timeline.run(value, poke), done)
 
-    def _act(self, do: Callable[[Callable[[], None]], None], done: Done) -> Selection:
+    def _act(self, do: Callable[[Callable[[], None]], None], done: Act) -> Selection:
         self._session.perform(lambda: do(self._session.worker.poke), done)
         head = self.timeline.head
         if head is None:
             raise LookupError("The run left no checkpoint")
         return self.select(head)
+
+    def code(self, form: str = "python") -> str:
+        """What was done last here, as code; before any act, the selected checkpoint.
+
+        `form` is "python" (for this notebook) or "pytest" (a test that stands alone).
+
+        Raises:
+            NoSourceError: a value or the graph has no source.
+        """
+        if form not in ("python", "pytest"):
+            raise ValueError(f"form is 'python' or 'pytest', not {form!r}")
+        meant = self._session.done or self._base()
+        return code_of(self._session, form == "pytest", meant)
 
     def stop(self) -> bool:
         """Asks the act under way to end before its next superstep."""

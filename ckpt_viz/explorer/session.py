@@ -11,7 +11,7 @@ import traceback
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,7 +21,7 @@ from ckpt_viz.timeline.acts import ActRunningError, GraphTimeline
 from ckpt_viz.timeline.breaks import Breakpoints, node_names
 from ckpt_viz.timeline.open import open_timeline
 from ckpt_viz.timeline.preview import clean
-from ckpt_viz.timeline.records import TaskView, Unfinished
+from ckpt_viz.timeline.records import Act, TaskView, Unfinished
 from ckpt_viz.timeline.table import ThreadTable
 
 FIRST_ROWS = 2_000
@@ -29,18 +29,6 @@ RECENT_ROWS = 400
 ACT_LIMIT = 500
 TRACE_LIMIT = 20_000
 PEERS: weakref.WeakSet[Session] = weakref.WeakSet()
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """An act with all that it was given, so that it can be told as code."""
-
-    kind: str
-    base: str | None
-    values: Any = None
-    as_node: str | None = None
-    replace: tuple[str, ...] = ()
-    run: bool = False
 
 
 def error_json(error: BaseException) -> Json:
@@ -93,7 +81,7 @@ class Session:
         self.timeline = timeline
         self.home: GraphTimeline | None = None
         self.changes: Json | None = None
-        self.done: Done | None = None
+        self.done: Act | None = None
         self.redact = tuple(redact)
         self._send = send
         self.export: Callable[[Path], Path] = self._no_export
@@ -296,7 +284,7 @@ class Session:
         self.timeline.refresh()
         return self.timeline.head
 
-    def note(self, done: Done, before: str | None) -> None:
+    def note(self, done: Act, before: str | None) -> None:
         """Keeps what was done last, and the head that was before it."""
         self.done, self._before = done, before
 
@@ -309,14 +297,14 @@ class Session:
             if other is not self and same and other.greeted:
                 other.worker.poke()
 
-    def start(self, job: Callable[[], None], done: Done | None = None) -> None:
+    def start(self, job: Callable[[], None], done: Act | None = None) -> None:
         """Runs an act on a thread of its own; its end is told by an event."""
         self._enter()
         if done is not None:
             self.note(done, self.head())
         threading.Thread(target=self._quiet, args=(job,), name="ckpt-viz-act", daemon=True).start()
 
-    def perform(self, job: Callable[[], None], done: Done | None = None) -> None:
+    def perform(self, job: Callable[[], None], done: Act | None = None) -> None:
         """Runs an act in the caller's thread and raises what it raises."""
         self._enter()
         if done is not None:
@@ -366,6 +354,9 @@ class Session:
         message: Json = {"event": "run", "state": state, "before": self._before}
         if error is not None:
             message["error"] = error
+        if self.done is not None:
+            told = None if error is None else str(error["message"])
+            self.done = replace(self.done, end=self.timeline.head, error=told)
         self.send(message)
         self.worker.poke()
         self.tell_peers()

@@ -228,16 +228,11 @@ class GraphTimeline(GraphRuns):
         if at is not None:
             self.require(at)
             ids = list(reversed(self.ancestors(at)))
-            everything = self._list({"configurable": {"thread_id": self.thread_id}})
-            nested = [t for t in everything if self._is_below(t)]
-            copy_lineage(saver, str(self.thread_id), ids, self.require, nested)
+            copy_lineage(saver, str(self.thread_id), (self.require(i) for i in ids))
+            for tup in self.below(ids):
+                copy_lineage(saver, str(self.thread_id), [tup])
         graph = self.graph.copy(update={"checkpointer": saver})
         other = type(self)(graph, self.thread_id, self.checkpoint_ns, self.colour)
         other.breakpoints = self.breakpoints
         other.is_scratch = True
         return other
-
-    def _is_below(self, tup: Any) -> bool:
-        space = str(tup.config["configurable"].get("checkpoint_ns") or "")
-        here = self.checkpoint_ns
-        return space != here and space.startswith(f"{here}|" if here else "")

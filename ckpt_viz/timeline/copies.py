@@ -6,7 +6,7 @@ that what runs on the copy is what would have run on the source.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from ckpt_viz.timeline.rows import config_id
@@ -27,28 +27,10 @@ def copy_tuple(saver: Any, tup: Any, thread_id: str, checkpoint_ns: str, known: 
         saver.put_writes(saved, writes, task_id)
 
 
-def copy_lineage(
-    saver: Any,
-    thread_id: str,
-    ids: Sequence[str],
-    read: Callable[[str], Any],
-    nested: Iterable[Any],
-) -> None:
-    """Copies the checkpoints `ids` (oldest first) and the nested ones that belong to them.
-
-    `read` gives a checkpoint's tuple; `nested` all tuples of the namespaces below.
-    """
+def copy_lineage(saver: Any, thread_id: str, tuples: Iterable[Any]) -> None:
+    """Copies checkpoints of one lineage, oldest first, and nested ones that belong to them."""
     known: dict[str, Any] = {}
-    for id_ in ids:
-        tup = read(id_)
-        copy_tuple(saver, tup, thread_id, _space(tup), known)
-        known = dict(tup.checkpoint["channel_versions"])
-    inside = set(ids)
-    for tup in sorted(nested, key=lambda t: str(config_id(t.config))):
-        above = ((tup.metadata or {}).get("parents") or {}).values()
-        if inside.intersection(str(id_) for id_ in above):
-            copy_tuple(saver, tup, thread_id, _space(tup))
-
-
-def _space(tup: Any) -> str:
-    return str(tup.config["configurable"].get("checkpoint_ns") or "")
+    for tup in tuples:
+        space = str(tup.config["configurable"].get("checkpoint_ns") or "")
+        copy_tuple(saver, tup, thread_id, space, known.get(space))
+        known[space] = dict(tup.checkpoint["channel_versions"])

@@ -162,6 +162,24 @@ class Writes:
 
 
 @dataclass(frozen=True, slots=True)
+class Act:
+    """An act with all that it was given, so that it can be told as code.
+
+    `kind`: fork, replay, resume or run. `base`: the checkpoint it starts from. Of an act that is
+    over, `end` is the head that it led to, and `error` what it raised.
+    """
+
+    kind: str
+    base: str | None
+    values: Any = None
+    as_node: str | None = None
+    replace: tuple[str, ...] = ()
+    run: bool = False
+    end: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ForkPreview:
     """What a fork would give. No node has run to find it; reducers and routers have.
 

@@ -366,6 +366,24 @@ class GraphReader:
                 out += [Unfinished(light.id, k, n, "running", "") for k, n in fresh.items()]
         return out
 
+    def config_of(self, checkpoint_id: str | None) -> dict[str, Any]:
+        """The config that addresses a checkpoint here (None: the thread's newest)."""
+        config = self._reference(checkpoint_id).config
+        if checkpoint_id is None and not self.checkpoint_ns:
+            del config["configurable"]["checkpoint_ns"]
+        return config
+
+    def below(self, ids: Iterable[str]) -> list[Any]:
+        """The tuples of graphs inside that belong to these checkpoints, oldest first."""
+        inside, here = set(ids), self.checkpoint_ns
+        out = []
+        for tup in self._list({"configurable": {"thread_id": self.thread_id}}):
+            space = str(tup.config["configurable"].get("checkpoint_ns") or "")
+            above = ((tup.metadata or {}).get("parents") or {}).values()
+            if space != here and inside.intersection(map(str, above)):
+                out.append(tup)
+        return sorted(out, key=lambda t: str(config_id(t.config)))
+
     def askers(self) -> set[str]:
         """The nodes that have asked a question in this history."""
         with self._lock:

@@ -6,6 +6,7 @@ import { Inspector } from "./inspector";
 import { Nothing, RUN_NEWS, Skeleton, Splitter, Threads } from "./places";
 import { themeOf, useRoot } from "./root";
 import type { Store } from "./store";
+import { Strips } from "./strips";
 import { TimeBar } from "./timebar";
 import { Toolbar } from "./toolbar";
 import { Tree } from "./tree";
@@ -31,6 +32,7 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
     <>
       <Toolbar view={view} branches={branches} found={found} />
       <Banners store={store} error={view.error.value} onDismiss={() => view.dismiss()} />
+      <Strips view={view} />
       <div class="ckv-main" style={{ "--ckv-split": `${view.split.value}%` }}>
         <TreePane view={view} hits={found.hits} slow={slow} />
         {!narrow && <Splitter value={view.split} host={root} />}

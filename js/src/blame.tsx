@@ -43,6 +43,14 @@ export function ValueButtons({ entry, open, onPress }: { entry: Entry; open: boo
       >
         who?
       </button>
+      <button
+        type="button"
+        class="ckv-who ckv-edit"
+        aria-label={`Edit ${safe(entry.k)}`}
+        title="Fork with this changed"
+      >
+        edit
+      </button>
     </span>
   );
 }
@@ -68,10 +76,10 @@ export function BlameLine(props: { store: Store; found: BlameAnswer | null; erro
 }
 
 /** A press on one of the panel's pin buttons. */
-export function onValueClick(event: MouseEvent, onPin: (path: string) => void): void {
-  const target = event.target as HTMLElement;
-  const path = target.closest(".ckv-pin")?.closest<HTMLElement>("[data-path]")?.dataset.path;
-  if (path) onPin(path);
+export function onValueClick(event: MouseEvent, onPin: (path: string) => void, onEdit: (path: string) => void): void {
+  const button = (event.target as HTMLElement).closest(".ckv-pin, .ckv-edit");
+  const path = button?.closest<HTMLElement>("[data-path]")?.dataset.path;
+  if (path) (button.classList.contains("ckv-pin") ? onPin : onEdit)(path);
 }
 
 /** Keys on a focused value: `b` asks who wrote it, `p` pins its path. */
@@ -79,7 +87,7 @@ export function onValueKey(event: KeyboardEvent, onPin: (path: string) => void):
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const target = event.target as HTMLElement;
   if (event.key === "b") {
-    target.closest(".ckv-kv, .ckv-msgline")?.querySelector<HTMLElement>(".ckv-who:not(.ckv-pin)")?.click();
+    target.closest(".ckv-kv, .ckv-msgline")?.querySelector<HTMLElement>(".ckv-who:not(.ckv-pin, .ckv-edit)")?.click();
   } else if (event.key === "p") {
     const path = target.closest<HTMLElement>("[data-path]")?.dataset.path;
     if (path) onPin(path);

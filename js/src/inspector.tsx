@@ -1,3 +1,4 @@
+import { BreakpointsSheet } from "./breaks";
 import { ChannelsPanel } from "./channels";
 import { ForkSheet } from "./fork";
 import { GraphPanel } from "./graph";
@@ -46,11 +47,13 @@ function ActSheet({ view }: { view: View }) {
   };
   switch (view.sheet.value) {
     case "fork":
-      return <ForkSheet key={store.selected.value} {...props} />;
+      return <ForkSheet key={`${store.selected.value}${view.editPath.value}`} path={view.editPath.value} {...props} />;
     case "replay":
       return <ReplaySheet {...props} onPlay={play} />;
     case "run":
       return <RunSheet {...props} />;
+    case "breakpoints":
+      return <BreakpointsSheet {...props} />;
     case "export":
       return <ExportSheet {...props} />;
     case "help":
@@ -89,7 +92,9 @@ function Panel({ view, answer }: { view: View; answer: Checkpoint }) {
   const { store } = view;
   switch (view.tab.value) {
     case "State":
-      return <StatePanel store={store} answer={answer} onPin={(path) => view.pin(path)} />;
+      return (
+        <StatePanel store={store} answer={answer} onPin={(path) => view.pin(path)} onEdit={(path) => view.edit(path)} />
+      );
     case "Diff":
       return <DiffPanel store={store} answer={answer} mark={view.mark} />;
     case "Channels":
@@ -109,6 +114,6 @@ function Panel({ view, answer }: { view: View; answer: Checkpoint }) {
     case "Graph":
       return <GraphPanel view={view} answer={answer} />;
     case "Raw":
-      return <RawPanel answer={answer} />;
+      return <RawPanel store={store} answer={answer} />;
   }
 }

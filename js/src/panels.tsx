@@ -1,5 +1,6 @@
 import type { Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
+import { CopyCode } from "./code";
 import { count, safe } from "./format";
 import { asKernelError, type Store } from "./store";
 import type { KernelError } from "./transport";
@@ -44,6 +45,7 @@ export function DiffPanel(props: { store: Store; answer: Checkpoint; mark: Signa
         <p class="ckv-empty">{other ? "Comparing…" : "The first checkpoint: there is nothing before it."}</p>
       )}
       {diff && <DiffBody diff={diff} />}
+      {diff && <CopyCode store={store} what="diff" body={() => ({ a: diff.a, checkpoint: diff.b })} />}
       {mark === null && <Note>Press Space on a row to compare with that checkpoint.</Note>}
     </div>
   );
@@ -63,17 +65,23 @@ function DiffBody({ diff }: { diff: Diff }) {
   return (
     <>
       <p class="ckv-summary">{diff.summary}</p>
-      <div class="ckv-parts">
-        {shown.map((part, n) => (
-          <Part key={`${n}${part.path}`} part={part} />
-        ))}
-      </div>
+      <DiffParts parts={shown} />
       {equalCount > 0 && (
         <button type="button" class="ckv-link" aria-expanded={same} onClick={() => setSame(!same)}>
           {same ? "hide" : "show"} {count(equalCount, "equal part")}
         </button>
       )}
     </>
+  );
+}
+
+export function DiffParts({ parts }: { parts: DiffPart[] }) {
+  return (
+    <div class="ckv-parts">
+      {parts.map((part, n) => (
+        <Part key={`${n}${part.path}`} part={part} />
+      ))}
+    </div>
   );
 }
 
@@ -128,7 +136,7 @@ function WordDiff({ before, after }: { before: string; after: string }) {
 
 // --- Raw -------------------------------------------------------------------------------------------------------------
 
-export function RawPanel({ answer }: { answer: Checkpoint }) {
+export function RawPanel({ store, answer }: { store: Store; answer: Checkpoint }) {
   const [copied, setCopied] = useState("");
   const { python, ...rest } = answer.raw;
   const copy = async (what: string, text: string) => {
@@ -137,7 +145,7 @@ export function RawPanel({ answer }: { answer: Checkpoint }) {
   return (
     <div class="ckv-raw">
       <div class="ckv-row-start">
-        {typeof python === "string" && <Button label="Copy as Python" onPress={() => void copy("Python", python)} />}
+        <CopyCode store={store} what="selection" body={() => ({ checkpoint: answer.id })} />
         <Button label="Copy id" onPress={() => void copy("Id", answer.id)} />
         <span class="ckv-muted" role="status">
           {copied}

@@ -12,6 +12,7 @@ export const RUN_NEWS = {
   interrupt: "The run waits for an answer.",
   error: "The run failed.",
   stopped: "The run was stopped.",
+  breakpoint: "The run holds at a breakpoint.",
 } as const;
 export type Tab = (typeof TABS)[number];
 

@@ -1,7 +1,9 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { CopyCode } from "./code";
 import { safe } from "./format";
+import { Names } from "./preview";
 import { asKernelError, type Row, type Store } from "./store";
 import type { KernelError } from "./transport";
 import type { Checkpoint } from "./types";
@@ -24,10 +26,12 @@ interface FrameProps {
   onClose: () => void;
   children: ComponentChildren;
   buttons: ComponentChildren;
+  /** What stands at the foot's other end. */
+  aside?: ComponentChildren;
 }
 
 /** A sheet in the inspector's place; not modal, the tree stays usable. */
-export function Frame({ name, title, onClose, children, buttons }: FrameProps) {
+export function Frame({ name, title, onClose, children, buttons, aside }: FrameProps) {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const first = box.current?.querySelector<HTMLElement>("textarea, input:checked, input, select, button");
@@ -49,7 +53,10 @@ export function Frame({ name, title, onClose, children, buttons }: FrameProps) {
     >
       <h3>{title}</h3>
       <div class="ckv-sheetbody">{children}</div>
-      <div class="ckv-row-end">{buttons}</div>
+      <div class="ckv-foot">
+        {aside}
+        <div class="ckv-row-end">{buttons}</div>
+      </div>
     </div>
   );
 }
@@ -61,15 +68,15 @@ export function where(row: Row | undefined): string {
 export function ReplaySheet(props: SheetProps & { onPlay: () => void }) {
   const { store, row, view } = props;
   const [mode, setMode] = useState<"recorded" | "live">("live");
-  const [again, setAgain] = useState<string[] | null>(null);
+  const [plan, setPlan] = useState<Plan | null>(null);
   const [error, setError] = useState<KernelError | null>(null);
   const [busy, setBusy] = useState(false);
   const id = row?.unfinished?.parent ?? row?.id ?? null;
   useEffect(() => {
     let alive = true;
-    setAgain(null);
-    store.ask<{ again: string[] }>("replay_plan", { checkpoint: id }).then(
-      (got) => alive && setAgain(got.again),
+    setPlan(null);
+    store.ask<Plan>("replay_plan", { checkpoint: id }).then(
+      (got) => alive && setPlan(got),
       (reason) => alive && setError(asKernelError(reason)),
     );
     return () => {
@@ -98,6 +105,7 @@ export function ReplaySheet(props: SheetProps & { onPlay: () => void }) {
       name="Replay"
       title={`Replay from ${where(row)}`}
       onClose={props.onClose}
+      aside={<CopyCode store={store} what="replay" body={() => ({ checkpoint: id })} />}
       buttons={
         <>
           <Button label="Cancel" kind="quiet" onPress={props.onClose} />
@@ -120,19 +128,48 @@ export function ReplaySheet(props: SheetProps & { onPlay: () => void }) {
       ) : (
         <>
           <p>These nodes run again, with all they do outside of the graph:</p>
-          {again === null && !error && <p class="ckv-empty">Asking the graph…</p>}
-          {again?.length === 0 && <p class="ckv-empty">None: nothing follows this checkpoint.</p>}
-          {again && again.length > 0 && (
-            <ul class="ckv-again">
-              {again.map((node, n) => (
-                <li key={`${n}${node}`}>{safe(node)}</li>
-              ))}
-            </ul>
-          )}
+          {plan === null && !error && <p class="ckv-empty">Asking the graph…</p>}
+          {plan && <PlanText plan={plan} />}
+          <Note>
+            Writes a branch of its own to {safe(store.hello.value?.place ?? "this thread")}; the head moves to its end.
+          </Note>
         </>
       )}
       {error && <ErrorBox error={error} />}
     </Frame>
+  );
+}
+
+interface Plan {
+  next?: string[];
+  again: string[];
+  restarts?: string[];
+  asks?: string[];
+}
+
+function PlanText({ plan }: { plan: Plan }) {
+  const next = plan.next ?? [];
+  const later = plan.again.filter((node) => !next.includes(node));
+  if (plan.again.length === 0) return <p class="ckv-empty">None: nothing follows this checkpoint.</p>;
+  return (
+    <dl class="ckv-follows">
+      {next.length > 0 && (
+        <div>
+          <dt>first</dt>
+          <dd>
+            <Names names={next} asks={plan.asks ?? []} restarts={plan.restarts ?? []} />
+          </dd>
+        </div>
+      )}
+      {later.length > 0 && (
+        <div>
+          <dt>{next.length > 0 ? "then maybe" : "maybe"}</dt>
+          <dd>
+            <Names names={later} asks={plan.asks ?? []} restarts={plan.restarts ?? []} />
+          </dd>
+        </div>
+      )}
+    </dl>
   );
 }
 
@@ -147,7 +184,7 @@ export function RunSheet(props: SheetProps) {
     if (busy || !read.ok) return;
     setBusy(true);
     try {
-      await props.act("run", { input: read.value });
+      await props.act("run", { input_json: text });
       props.onDone(null, "The run started.");
     } catch (reason) {
       setError(asKernelError(reason));
@@ -159,6 +196,14 @@ export function RunSheet(props: SheetProps) {
       name="Run"
       title="Run with new input"
       onClose={props.onClose}
+      aside={
+        <CopyCode
+          store={store}
+          what="run"
+          body={() => ({ input_json: text })}
+          why={read.ok ? null : `Not JSON yet: ${read.why}`}
+        />
+      }
       buttons={
         <>
           <Button label="Cancel" kind="quiet" onPress={props.onClose} />
@@ -183,7 +228,9 @@ export function RunSheet(props: SheetProps) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
         <p class={`ckv-hint${read.ok ? "" : " ckv-bad"}`}>
-          {read.ok ? "JSON, given to the graph from the thread's head on." : `Not JSON yet: ${read.why}`}
+          {read.ok
+            ? `JSON, given to the graph from the thread's head on. Written to ${safe(store.hello.value?.place ?? "the thread")}.`
+            : `Not JSON yet: ${read.why}`}
         </p>
       </div>
       {error && <ErrorBox error={error} />}

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { BlameLine, onValueClick, onValueKey, useBlame, ValueButtons } from "./blame";
+import { EditBody, EditButton, useEdit } from "./edits";
 import { bytes, count, middle, safe } from "./format";
 import { asKernelError, type Store } from "./store";
 import type { KernelError } from "./transport";
@@ -9,7 +10,12 @@ import { pathText } from "./watch";
 
 const FOLD_AT = 240;
 
-export function StatePanel(props: { store: Store; answer: Checkpoint; onPin: (path: string) => void }) {
+export function StatePanel(props: {
+  store: Store;
+  answer: Checkpoint;
+  onPin: (path: string) => void;
+  onEdit: (path: string) => void;
+}) {
   const { store, answer } = props;
   if (answer.state.length === 0) return <p class="ckv-empty">No values in this checkpoint yet.</p>;
   return (
@@ -17,7 +23,7 @@ export function StatePanel(props: { store: Store; answer: Checkpoint; onPin: (pa
       class="ckv-state"
       role="group"
       aria-label="Values"
-      onClick={(event) => onValueClick(event, props.onPin)}
+      onClick={(event) => onValueClick(event, props.onPin, props.onEdit)}
       onKeyDown={(event) => onValueKey(event, props.onPin)}
     >
       {answer.state.map((entry) => (
@@ -32,16 +38,19 @@ interface EntryProps {
   id: string;
   entry: Entry;
   level: number;
+  /** Open from the start, whatever its size. */
+  opened?: boolean;
 }
 
-export function EntryView({ store, id, entry, level }: EntryProps) {
+export function EntryView({ store, id, entry, level, opened = false }: EntryProps) {
   const isText = !entry.c && (entry.t === "str" || entry.t === "bytes");
   const has = (entry.c?.length ?? 0) > 0 || (entry.more === true && !isText);
   const isChat = entry.c?.some((one) => one.chat) ?? false;
-  const [open, setOpen] = useState(level === 0 && (isChat || (entry.c?.length ?? 99) <= 4));
+  const [open, setOpen] = useState(opened || (level === 0 && (isChat || (entry.c?.length ?? 99) <= 4)));
   const [more, setMore] = useState<{ entries: Entry[]; total: number } | null>(null);
   const [error, setError] = useState<KernelError | null>(null);
   const blame = useBlame(store, id, entry);
+  const edit = useEdit(entry);
   const children = more?.entries ?? entry.c ?? [];
   const total = more?.total ?? entry.n ?? children.length;
   const canLoad = store !== null && (entry.more || (more !== null && children.length < total));
@@ -67,7 +76,7 @@ export function EntryView({ store, id, entry, level }: EntryProps) {
   return (
     <div
       data-path={pathText(entry.p)}
-      class={`ckv-entry${level === 0 ? " ckv-top" : ""}${entry.mark && entry.mark !== "same" ? ` ckv-m-${entry.mark}` : ""}`}
+      class={`ckv-entry${level === 0 ? " ckv-top" : ""}${entry.mark && entry.mark !== "same" ? ` ckv-m-${entry.mark}` : ""}${edit?.edit ? " ckv-edited" : ""}`}
     >
       <div class="ckv-kv">
         {has ? (
@@ -88,8 +97,12 @@ export function EntryView({ store, id, entry, level }: EntryProps) {
         ) : (
           !(has && open) && <Text text={brief(entry)} type={entry.t} />
         )}
-        {blame.able && <ValueButtons entry={entry} open={blame.found !== null} onPress={() => void blame.ask()} />}
+        {blame.able && !edit && (
+          <ValueButtons entry={entry} open={blame.found !== null} onPress={() => void blame.ask()} />
+        )}
+        {edit && <EditButton edits={edit.edits} entry={entry} />}
       </div>
+      {edit && <EditBody edits={edit.edits} entry={entry} edit={edit.edit} />}
       {store && <BlameLine store={store} found={blame.found} error={blame.error} />}
       {has && open && (
         <div class={isChat ? "ckv-chat" : "ckv-children"}>
@@ -191,12 +204,15 @@ function LongText({ store, id, entry }: { store: Store; id: string; entry: Entry
 }
 
 function Message({ store, id, entry }: { store: Store | null; id: string; entry: Entry }) {
+  const edit = useEdit(entry);
   const [open, setOpen] = useState(false);
   const blame = useBlame(store, id, entry);
   const content = entry.c?.find((one) => one.k === "content" && one.t === "str");
+  const said = content ?? entry;
+  const saidEdit = edit?.edits.at(said.p);
   const marked = entry.mark === "added" || entry.mark === "changed";
   return (
-    <div data-path={pathText(entry.p)} class={`ckv-msg${marked ? " ckv-new" : ""}`}>
+    <div data-path={pathText(entry.p)} class={`ckv-msg${marked ? " ckv-new" : ""}${saidEdit ? " ckv-edited" : ""}`}>
       <div class="ckv-msgline">
         <em>{entry.chat}</em>
         <Text text={content?.s ?? entry.s} type="str" />
@@ -205,8 +221,12 @@ function Message({ store, id, entry }: { store: Store | null; id: string; entry:
             {open ? "less" : "fields"}
           </button>
         )}
-        {blame.able && <ValueButtons entry={entry} open={blame.found !== null} onPress={() => void blame.ask()} />}
+        {blame.able && !edit && (
+          <ValueButtons entry={entry} open={blame.found !== null} onPress={() => void blame.ask()} />
+        )}
+        {edit && !open && <EditButton edits={edit.edits} entry={said} />}
       </div>
+      {edit && !open && <EditBody edits={edit.edits} entry={said} edit={saidEdit} />}
       {store && <BlameLine store={store} found={blame.found} error={blame.error} />}
       {open && entry.c?.map((child) => <EntryView key={child.k} store={store} id={id} entry={child} level={1} />)}
     </div>

@@ -9,6 +9,19 @@ import type { Checkpoint, Hello, Model, Nested, RowsMsg, RunEvent } from "./type
 export { type Branch, letters } from "./forest";
 export type { Row } from "./rows";
 
+/** What a fork is answered with. */
+export interface Forked {
+  checkpoint: string;
+  before: string | null;
+  panels?: Checkpoint;
+}
+
+/** An act that is over: how its run ended (null: it ran nothing), and the head before it. */
+export interface After {
+  state: RunEvent["state"] | null;
+  before: string | null;
+}
+
 const CACHE_SIZE = 300;
 /** Older checkpoints are read by themselves up to so many; beyond, when they are wanted. */
 const READ_AHEAD = 100_000;
@@ -24,6 +37,10 @@ export class Store {
   readonly closed: Signal<string | null> = signal(null);
   readonly run: Signal<RunEvent | null> = signal(null);
   readonly notice: Signal<string> = signal("");
+  /** What the last act of this explorer did. */
+  readonly after: Signal<After | null> = signal(null);
+  /** The news of other code that was read and put away. */
+  readonly changesSeen: Signal<unknown> = signal(null);
   /** Goes up whenever rows or lanes changed. */
   readonly version = signal(0);
   readonly selected: Signal<string | null> = signal(null);
@@ -60,6 +77,7 @@ export class Store {
 
   openThread(thread: string, ns: string): Promise<void> {
     this.cache.clear();
+    this.after.value = null;
     return this.load("thread", { thread, ns });
   }
 
@@ -126,8 +144,8 @@ export class Store {
       this.pending.value = true;
     }
     const go = () => {
-      if (!placeOf(asked).at) this.ask("select", { checkpoint: asked }).catch(() => undefined);
-      if (!known) void this.fetchPanels(asked, ticket);
+      if (!known) void this.fetchPanels(asked, ticket, true);
+      else if (!placeOf(asked).at) this.ask("select", { checkpoint: asked }).catch(() => undefined);
     };
     if (delay > 0) this.timer = setTimeout(go, delay);
     else go();
@@ -137,6 +155,32 @@ export class Store {
   selectWhenThere(id: string): void {
     if (this.row(id)) this.select(id);
     else this.wanted = id;
+  }
+
+  /** The panels of a checkpoint, from the cache when they are there. */
+  async panels(id: string): Promise<Checkpoint> {
+    const known = this.cache.get(id);
+    if (known) return known;
+    const found = { ...(await this.ask<Checkpoint>("checkpoint", { checkpoint: id })), id };
+    this.remember(id, found);
+    return found;
+  }
+
+  /** A fork of a row was made, and its panels came with the answer; the new row's key. */
+  forked(base: string, got: Forked, runs: boolean): string {
+    const { at } = placeOf(base);
+    const key = at === undefined ? got.checkpoint : keyOf(got.checkpoint, at);
+    if (got.panels) this.remember(key, { ...got.panels, id: key });
+    if (!runs) this.after.value = { state: null, before: got.before };
+    if (at !== undefined) this.lookInside();
+    return key;
+  }
+
+  /** Shows what an answer of the kind of hello tells: another history in the place of this one. */
+  replaceAll(hello: Partial<Hello>): void {
+    this.cache.clear();
+    this.after.value = null;
+    this.take(hello);
   }
 
   /** Forgets what was cached of a checkpoint and asks again. */
@@ -195,6 +239,7 @@ export class Store {
         const open = this.forest.nested.filter((one) => this.forest.groups.has(groupKey(one)));
         await Promise.all(open.map((one) => this.openGroup(one, 1)));
         this.rearrange(() => this.forest.layout());
+        if (this.wanted) this.selectWhenThere(this.wanted);
       } catch {
         // an exported page, or a kernel that is gone: then there is nothing to open
       }
@@ -236,9 +281,9 @@ export class Store {
     if (this.forest.has(id) || this.row(id)) this.select(id);
   }
 
-  private async fetchPanels(id: string, ticket: number): Promise<void> {
+  private async fetchPanels(id: string, ticket: number, select = false): Promise<void> {
     try {
-      const found = { ...(await this.ask<Checkpoint>("checkpoint", { checkpoint: id })), id };
+      const found = { ...(await this.ask<Checkpoint>("checkpoint", { checkpoint: id, select })), id };
       this.remember(id, found);
       if (ticket !== this.ticket) return;
       this.answer.value = found;
@@ -259,17 +304,20 @@ export class Store {
   private async load(kind: string, body: Record<string, unknown>): Promise<void> {
     this.failure.value = null;
     try {
-      const got = await this.ask<Partial<Hello>>(kind, body);
-      const hello = { ...(this.hello.peek() ?? {}), ...got } as Hello;
-      this.applyRows({ ...hello.rows, reset: true });
-      this.hello.value = hello;
-      this.selectFirst(got.selected ?? null);
-      if (this.forest.wide) this.rearrange(() => this.forest.foldAll(true, this.selected.peek()));
-      this.lookInside();
-      void this.readAhead();
+      this.take(await this.ask<Partial<Hello>>(kind, body));
     } catch (error) {
       this.failure.value = asKernelError(error);
     }
+  }
+
+  private take(got: Partial<Hello>): void {
+    const hello = { ...(this.hello.peek() ?? {}), ...got } as Hello;
+    this.applyRows({ ...hello.rows, reset: true });
+    this.hello.value = hello;
+    this.selectFirst(got.selected ?? null);
+    if (this.forest.wide) this.rearrange(() => this.forest.foldAll(true, this.selected.peek()));
+    this.lookInside();
+    void this.readAhead();
   }
 
   private selectFirst(wanted: string | null): void {
@@ -319,7 +367,9 @@ export class Store {
 
   private onRun(event: RunEvent): void {
     this.run.value = event;
-    if (event.state !== "running") this.refresh();
+    if (event.state === "running") return;
+    this.after.value = { state: event.state, before: event.before ?? null };
+    this.refresh();
   }
 
   private onRows(message: Record<string, unknown>): void {

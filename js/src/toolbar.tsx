@@ -12,6 +12,8 @@ export function Toolbar(props: { view: View; branches: Branch[]; found: Hits }) 
   const { hits } = found;
   const { store } = view;
   const selected = store.selected.value;
+  const set = store.hello.value?.breakpoints;
+  const points = (set?.before.length ?? 0) + (set?.after.length ?? 0);
   return (
     <div class="ckv-bar" role="toolbar" aria-label="Explorer">
       <Selects
@@ -37,6 +39,24 @@ export function Toolbar(props: { view: View; branches: Branch[]; found: Hits }) 
       <span class="ckv-space" />
       <Acts view={view} />
       <span class="ckv-group">
+        <Button
+          label="Breakpoints"
+          icon="dot"
+          bare
+          filled={points > 0}
+          kind={points > 0 ? "alert" : "quiet"}
+          title={points > 0 ? `Breakpoints: ${points} set` : "Breakpoints"}
+          onPress={() => view.openSheet("breakpoints")}
+        />
+        <Button
+          label="Scratch"
+          icon="flask"
+          bare
+          kind="quiet"
+          title="Try on a scratch copy: this history stays as it is"
+          why={view.why("scratch")}
+          onPress={() => void view.enterScratch()}
+        />
         <Button label="Export" icon="down" bare kind="quiet" onPress={() => view.openSheet("export")} />
         <Button
           label="Theme"

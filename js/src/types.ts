@@ -67,7 +67,7 @@ export interface Ability {
   why?: string | null;
 }
 
-export type Act = "fork" | "replay" | "resume" | "run" | "stop";
+export type Act = "fork" | "replay" | "resume" | "run" | "stop" | "scratch";
 
 export interface ThreadInfo {
   id: string;
@@ -104,6 +104,15 @@ export interface Hello {
   left?: number;
   namespaces: string[];
   can: Partial<Record<Act, Ability>>;
+  /** Where acts write, in words. */
+  place?: string;
+  /** Set on a scratch copy: `back` says that the history itself can be shown again. */
+  scratch?: { thread: string | null; back: boolean } | null;
+  /** What another graph on this history changed. */
+  changes?: { gone: string[]; new: string[]; waiting: string[] } | null;
+  breakpoints?: { before: string[]; after: string[] };
+  /** All nodes that can have a breakpoint, nested ones with colons. */
+  places?: string[];
   nodes: string[];
   channels: ChannelInfo[];
   height?: number;
@@ -198,14 +207,19 @@ export interface Checkpoint {
 
 export interface PreviewAnswer {
   values: Entry[];
+  diff?: Diff;
   next: string[];
   again: string[];
+  restarts?: string[];
+  asks?: string[];
   notes: string[];
   dead_end: boolean;
 }
 
 export interface RunEvent {
-  state: "running" | "done" | "error" | "interrupt" | "stopped";
+  state: "running" | "done" | "error" | "interrupt" | "stopped" | "breakpoint";
+  /** The head before the act. */
+  before?: string | null;
   error?: string | { type?: string; message?: string; traceback?: string } | null;
 }
 

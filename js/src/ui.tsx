@@ -14,7 +14,7 @@ export interface ButtonProps {
   filled?: boolean;
   /** Show the icon alone; the label is its name. */
   bare?: boolean;
-  kind?: "plain" | "main" | "wait" | "quiet";
+  kind?: "plain" | "main" | "wait" | "quiet" | "alert";
   /** Why it can't be pressed; it stays focusable. */
   why?: string | null;
   pressed?: boolean;
@@ -71,6 +71,8 @@ export function Choice<T extends string>(props: {
   name: string;
   value: T;
   options: readonly { value: T; text: string }[];
+  /** Values that can't be chosen now. */
+  off?: readonly T[];
   onChange: (value: T) => void;
 }) {
   return (
@@ -81,6 +83,7 @@ export function Choice<T extends string>(props: {
             type="radio"
             name={props.name}
             checked={option.value === props.value}
+            disabled={props.off?.includes(option.value) ?? false}
             onChange={() => props.onChange(option.value)}
           />
           <span>{option.text}</span>

@@ -6,11 +6,11 @@ import { asKernelError, type Row, type Store } from "./store";
 import type { ThemeChoice } from "./theme";
 import type { KernelError } from "./transport";
 import type { Tree } from "./tree";
-import type { Act } from "./types";
+import type { Act, Hello } from "./types";
 import { viewId } from "./ui";
 import { Watch } from "./watch";
 
-export type Sheet = "fork" | "replay" | "run" | "export" | "help";
+export type Sheet = "fork" | "replay" | "run" | "breakpoints" | "export" | "help";
 const THEMES: readonly ThemeChoice[] = ["auto", "light", "dark"];
 
 export const waits = (row: Row): boolean => row.status === "interrupt";
@@ -21,6 +21,8 @@ export class View {
   readonly tab = signal<Tab>("State");
   readonly sheet = signal<Sheet | null>(null);
   /** The checkpoint that a diff starts at. */
+  /** The path that the fork sheet opens with, when one was asked for. */
+  readonly editPath = signal<string | null>(null);
   readonly mark = signal<string | null>(null);
   /** The end of the branch that is followed; null is the head's. */
   readonly tip = signal<string | null>(null);
@@ -122,8 +124,19 @@ export class View {
   }
 
   openSheet(name: Sheet): void {
+    this.editPath.value = null;
     this.sheet.value = name;
     this.showDetail(true);
+  }
+
+  /** Opens the fork sheet with one value to be written. */
+  edit(path: string): void {
+    const why = this.why("fork");
+    if (why !== null) this.news.value = why;
+    else {
+      this.openSheet("fork");
+      this.editPath.value = path;
+    }
   }
 
   closeSheet(): void {
@@ -244,6 +257,55 @@ export class View {
     setTimeout(() => {
       if (!this.focusIn("form input, .ckv-goon button")) this.focusIn('[role="tab"][aria-selected="true"]');
     }, 120);
+  }
+
+  /** An act on the head from the strip below the bar. */
+  async actOnHead(kind: "resume" | "make_head", body: Record<string, unknown>): Promise<void> {
+    this.error.value = null;
+    this.focusTree(); // the strip goes with the act
+    try {
+      const got = await this.act<{ checkpoint?: string; before?: string | null }>(kind, body);
+      this.store.after.value = null;
+      this.tip.value = null;
+      if (got.checkpoint) this.store.selectWhenThere(got.checkpoint);
+      this.news.value = kind === "resume" ? "The run goes on." : "The old head is the head again.";
+    } catch (reason) {
+      this.error.value = asKernelError(reason);
+    }
+  }
+
+  dismissAfter(): void {
+    this.focusTree();
+    this.store.after.value = null;
+  }
+
+  seenChanges(): void {
+    this.focusTree();
+    this.store.changesSeen.value = this.store.hello.peek()?.changes;
+  }
+
+  /** From here on a copy in memory, which leaves the history as it is. */
+  enterScratch(): Promise<void> {
+    const checkpoint = this.row?.unfinished?.parent ?? this.row?.id ?? null;
+    return this.elsewhere("scratch", { checkpoint }, "This is a scratch copy now.");
+  }
+
+  leaveScratch(): Promise<void> {
+    return this.elsewhere("home", {}, "Back in the history itself.");
+  }
+
+  private async elsewhere(kind: string, body: Record<string, unknown>, text: string): Promise<void> {
+    this.error.value = null;
+    this.focusTree();
+    this.sheet.value = null;
+    try {
+      const got = await this.act<Partial<Hello>>(kind, body);
+      this.tip.value = null;
+      this.store.replaceAll(got);
+      this.news.value = text;
+    } catch (reason) {
+      this.error.value = asKernelError(reason);
+    }
   }
 
   async stop(): Promise<void> {

@@ -263,6 +263,7 @@ function Question(
         {read?.ok && `Python gets ${pythonText(read.value)}`}
         {read && !read.ok && read.why}
         {open.length > 1 && !question.answered && waitText(open.length - 1)}
+        {question.answered && " · Makes a branch beside this one and answers there."}
       </p>
     </form>
   );

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { FakeKernel, story } from "../dev/fake";
 import { oneAtATime } from "../src/acts";
 import widget from "../src/index";
@@ -36,7 +36,8 @@ describe("views", () => {
 });
 
 describe("acts", () => {
-  it("are asked once while they are under way, and again after that", async () => {
+  it("are asked once while they are under way and for a double click's time, and again after that", async () => {
+    vi.useFakeTimers();
     const kernel = new FakeKernel(story().rows);
     kernel.deaf.add("fork");
     const act = oneAtATime(new Store(kernel));
@@ -45,8 +46,11 @@ describe("acts", () => {
     expect(kernel.sent.length).toBe(1);
     kernel.emit({ re: 1, ok: true, result: { checkpoint: "n" } });
     expect(await first).toEqual({ checkpoint: "n" });
+    expect(act("fork", { checkpoint: "c1" })).toBe(first);
+    vi.advanceTimersByTime(600);
     void act("fork", { checkpoint: "c1" });
     expect(kernel.sent.length).toBe(2);
     expect(kernel.sent[0]?.act).not.toBe(kernel.sent[1]?.act);
+    vi.useRealTimers();
   });
 });

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "timeline"))
 from graphs import CONFIG, ENGINES, engine, plan_graph
 
