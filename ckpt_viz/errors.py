@@ -222,3 +222,11 @@ class SerializationError(CkptVizError, TypeError):
 
 class TaskNotFound(CkptVizError):
     """A task id was named that the checkpoint does not have."""
+
+
+class ReadOnlyError(CkptVizError):
+    """A change was asked of what may only be read."""
+
+
+class SourceError(CkptVizError, OSError):
+    """A file, a database or a server cannot be read as a history; nothing was changed there."""

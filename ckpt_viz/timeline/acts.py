@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from ckpt_viz.errors import InvalidUpdateError
+from ckpt_viz.errors import InvalidUpdateError, ReadOnlyError
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.copies import copy_lineage, copy_tuple
 from ckpt_viz.timeline.edits import Edit, edited
@@ -19,7 +19,7 @@ from ckpt_viz.timeline.forks import foresee
 from ckpt_viz.timeline.keeping import Labels, able, method
 from ckpt_viz.timeline.place import place_of
 from ckpt_viz.timeline.records import Able, Capability, ForkPreview
-from ckpt_viz.timeline.runs import ActRunningError, GraphRuns, ReadOnlyError, is_answer_map
+from ckpt_viz.timeline.runs import ActRunningError, GraphRuns, is_answer_map
 
 __all__ = ["ActRunningError", "GraphTimeline", "ReadOnlyError", "is_answer_map"]
 
@@ -81,14 +81,21 @@ class GraphTimeline(GraphRuns):
         """Everything, for a graph with a saver; nothing, after `forbid`."""
         scratch = self._can_scratch()
         if self._forbidden is not None:
-            return replace(Capability.none(self._forbidden), scratch=scratch)
-        keep = {**able(self.saver), "scratch": scratch}
+            here = Able(True, "Labels last for this session: this history is only read")
+            keep = {"scratch": scratch, "label": here, "shape": self._shape_known()}
+            return replace(Capability.none(self._forbidden), **keep)
+        keep = {**able(self.saver), "scratch": scratch, "shape": self._shape_known()}
         if self.graphless is not None:
             return replace(Capability.none(self.graphless), **keep)
         if self.checkpoint_ns:
             away = Able(False, "New input goes to the root graph: leave this one")
             return Capability(run=away, **keep)
         return Capability(**keep)
+
+    def _shape_known(self) -> Able:
+        if self.graphless is None:
+            return Able(True)
+        return Able(False, "Edges, reducers and nodes that never ran are in the graph alone")
 
     def _can_scratch(self) -> Able:
         if self.is_scratch:

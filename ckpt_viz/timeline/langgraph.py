@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from typing import Any
 
+from ckpt_viz.errors import SourceError
 from ckpt_viz.timeline.acts import GraphTimeline
 
 
@@ -30,3 +33,40 @@ class LangGraphTimeline(GraphTimeline):
 def is_langgraph(graph: Any) -> bool:
     """True for an object whose class comes from LangGraph. Imports nothing."""
     return any(cls.__module__.split(".", 1)[0] == "langgraph" for cls in type(graph).__mro__)
+
+
+def peer_saver(kind: str, place: str, key: Any) -> Any:
+    """LangGraph's own saver for a database that it wrote, to write on.
+
+    Raises `SourceError` where the package of that saver is not installed.
+    """
+    try:
+        serde = _peer_serde(key)
+        if kind == "sqlite":
+            from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415 - optional
+
+            return SqliteSaver(sqlite3.connect(place, check_same_thread=False), serde=serde)
+        from langgraph.checkpoint.postgres import PostgresSaver  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise SourceError(
+            f"LangGraph wrote this database, and only its own saver may write on it. Type:  "
+            f"pip install langgraph-checkpoint-{kind}"
+        ) from error
+    import psycopg  # noqa: PLC0415 - optional
+    from psycopg.rows import dict_row  # noqa: PLC0415 - optional
+
+    conn = psycopg.connect(place, autocommit=True, prepare_threshold=0, row_factory=dict_row)
+    return PostgresSaver(conn, serde=serde)
+
+
+def _peer_serde(key: Any) -> Any:
+    if key is None and not os.environ.get("LANGGRAPH_AES_KEY"):
+        return None
+    from langgraph.checkpoint.serde.encrypted import (  # noqa: PLC0415 - optional
+        EncryptedSerializer,
+    )
+
+    options: dict[str, Any] = (
+        {} if key is None else {"key": key.encode() if isinstance(key, str) else key}
+    )
+    return EncryptedSerializer.from_pycryptodome_aes(**options)

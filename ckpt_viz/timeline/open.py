@@ -6,9 +6,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ckpt_viz.checkpoint.base import BaseCheckpointSaver
+from ckpt_viz.checkpoint.langgraph import as_langgraph
 from ckpt_viz.timeline.acts import GraphTimeline
+from ckpt_viz.timeline.databases.opening import Wish, open_place
 from ckpt_viz.timeline.langgraph import LangGraphTimeline, is_langgraph
-from ckpt_viz.timeline.places import open_place
 from ckpt_viz.timeline.recorded import over
 from ckpt_viz.timeline.saved import open_saved
 from ckpt_viz.timeline.told import told_by
@@ -66,7 +68,8 @@ def open_timeline(
     elif (told := told_by(source)) is not None:
         timeline = over(told, thread_id, checkpoint_ns)
     elif isinstance(source, str | Path):
-        saver, title = open_place(source, write=bool(write), key=key)
+        wish = Wish(write=bool(write), key=key, views=graph is None)
+        saver, title = open_place(source, wish)
         timeline = _over(saver, thread_id, checkpoint_ns, graph, title)
         if not write:
             timeline.forbid(READ_ONLY)
@@ -85,6 +88,8 @@ def _over(
     """Over a saver, with its graph or without."""
     if graph is None:
         return open_saved(saver, thread_id, checkpoint_ns, title)
+    if is_langgraph(graph) and isinstance(saver, BaseCheckpointSaver):
+        saver = as_langgraph(saver)
     return _over_graph(graph.copy(update={"checkpointer": saver}), thread_id, checkpoint_ns)
 
 

@@ -14,6 +14,8 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
+from ckpt_viz.checkpoint.serde.views import View
+
 Entry = dict[str, Any]
 Step = str | int
 
@@ -129,8 +131,7 @@ def _make(key: str, kind: str, text: str, n: int | None, path: tuple[Step, ...])
 
 def type_name(value: Any) -> str:
     """The name of the value's class, with its module unless built in."""
-    cls = type(value)
-    name: str = cls.__qualname__
+    name: str = value.name if isinstance(value, View) else type(value).__qualname__
     return clean(name.replace("<locals>.", "")[-80:])
 
 
@@ -193,6 +194,8 @@ def items(value: Any) -> list[tuple[str, Step, Any]] | None:
 
 
 def _fields(value: Any) -> list[tuple[str, Step, Any]] | None:
+    if isinstance(value, View):
+        return [(str(n), str(n), child) for n, child in value.fields.items()]
     if dataclasses.is_dataclass(value):
         names = [f.name for f in dataclasses.fields(value)]
         return [(n, n, getattr(value, n)) for n in names if hasattr(value, n)]
@@ -209,7 +212,8 @@ def chat_role(value: Any) -> str | None:
     if isinstance(value, dict):
         role = value.get("role")
         return role if isinstance(role, str) and "content" in value else None
-    if hasattr(type(value), "model_fields") and hasattr(value, "content"):
+    is_record = isinstance(value, View) or hasattr(type(value), "model_fields")
+    if is_record and hasattr(value, "content"):
         kind = getattr(value, "type", None)
         return kind if isinstance(kind, str) else None
     return None

@@ -84,11 +84,14 @@ class Capability:
     delete: Able = field(default_factory=lambda: Able(True))
     prune: Able = field(default_factory=lambda: Able(True))
     scratch: Able = field(default_factory=lambda: Able(True))
+    shape: Able = field(default_factory=lambda: Able(True))
+    """Whether the graph's edges, reducers and nodes that never ran are known."""
 
     @classmethod
     def none(cls, why: str) -> Capability:
-        """Nothing is possible, for one reason."""
-        return cls(**{each.name: Able(False, why) for each in fields(cls)})
+        """No act is possible, for one reason."""
+        acts = (each.name for each in fields(cls) if each.name != "shape")
+        return cls(**{name: Able(False, why) for name in acts})
 
 
 @dataclass(frozen=True, slots=True)

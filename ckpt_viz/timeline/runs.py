@@ -12,7 +12,12 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from ckpt_viz.errors import CkptVizError, InvalidUpdateError, NothingToResumeError
+from ckpt_viz.errors import (
+    CkptVizError,
+    InvalidUpdateError,
+    NothingToResumeError,
+    ReadOnlyError,
+)
 from ckpt_viz.timeline.breaks import Breakpoints, breaking
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.protocol import OnStep
@@ -42,10 +47,6 @@ def check_ids(answers: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
 
 class ActRunningError(CkptVizError):
     """Another act of this timeline is still running."""
-
-
-class ReadOnlyError(CkptVizError):
-    """An act was asked of a timeline that may only be read."""
 
 
 class GraphRuns(GraphReader):

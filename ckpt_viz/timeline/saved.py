@@ -1,30 +1,35 @@
-"""A history without its graph: a saver alone, or a SQLite file of ours. Read-only.
+"""A history without its graph: a saver alone, or a database. Nothing can run here.
 
-The shape is inferred from the reserved channel names (`branch:to:NODE`, `join:A+B:NODE`), and the
-names of tasks from their ids, which are hashes of checkpoint, namespace, step, name and triggers.
+The shape is inferred (`inferred`), and the tasks that come next are told by it; a task's id is a
+hash of checkpoint, namespace, step, name and triggers. Where it fits no pending write, as in what
+older versions saved, a write is given to the task that it must be of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 from ckpt_viz.ids import hash_uuid, id_bytes
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.colour import Colour
-from ckpt_viz.timeline.records import ChannelInfo, Topology
-from ckpt_viz.timeline.rows import Light, lighten, read_news
+from ckpt_viz.timeline.inferred import Learnt, without_old
+from ckpt_viz.timeline.records import Topology
+from ckpt_viz.timeline.rows import Light, TaskNews, lighten, read_news
 from ckpt_viz.timeline.shape import Shape
+from ckpt_viz.timeline.taskpaths import PULL, pulled, sent, task_paths
 from ckpt_viz.timeline.topology import is_routing
-from ckpt_viz.timeline.why import PUSH, START, TASKS
+from ckpt_viz.timeline.why import PUSH
 
-PULL = "__pregel_pull"
 NO_SHAPE = (
     "Only the saved history was given: it names channels, not the graph's edges. "
     "To draw them, add the graph: explore(source, graph=graph)"
 )
 WHY = "Only the saved history was given. To act, add its graph: explore(source, graph=graph)"
+UNKNOWN = "unknown node"
+Plan = tuple[str, tuple[Any, ...], str]
+"""A task that comes next: its node, its path, and what its id is hashed from beside them."""
 
 
 class SavedTimeline(GraphTimeline):
@@ -41,25 +46,31 @@ class SavedTimeline(GraphTimeline):
     ) -> None:
         """`graph` stands in: it has a `name` and a `checkpointer`, and nothing else."""
         super().__init__(graph, thread_id, checkpoint_ns, colour)
-        self._read = -1
+        self._learnt = Learnt()
 
     @property
     def topology(self) -> Topology:
         """The shape as far as the saved channels tell it."""
-        if self._topology is None or len(self._lights) != self._read:
-            self._read = len(self._lights)
-            names = {c for light in self._lights.values() for c in light.versions}
-            if not names and self.thread_id is not None:
-                names = {
-                    c
-                    for tup in self._list(self._reference(None).config)
-                    for c in tup.checkpoint["channel_versions"]
-                }
-            self._topology = infer(names)
-        return self._topology
+        if self.thread_id is not None and not self._lights:
+            self.refresh()
+        return self._learnt.topology
+
+    def _newest(self) -> list[Any]:
+        found = super()._newest()
+        for tup in found:
+            self._learnt.note(tup.checkpoint)
+            if self._learnt.lacks_entry and (tup.metadata or {}).get("source") == "input":
+                paths = task_paths(self.saver, tup.config).values()
+                self._learnt.note_entry(filter(None, map(pulled, paths)))
+        return found
+
+    def _lighten(self, tup: Any) -> Light:
+        topology = self._learnt.topology
+        return without_old(lighten(tup, topology, self._available), topology)
 
     def _lighten_alone(self, tup: Any) -> Light:
-        return lighten(tup, infer(tup.checkpoint["channel_versions"]), self._available)
+        self._learnt.note(tup.checkpoint)
+        return self._lighten(tup)
 
     def shape(self) -> Shape:
         """Nothing to draw: edges are the graph's own, and are not saved."""
@@ -78,12 +89,14 @@ class SavedTimeline(GraphTimeline):
                 return _empty(self._reference(None).config)
         else:
             tup = self.require(checkpoint_id)
-        light = lighten(tup, self.topology, self._available)
+        topology = self.topology
+        light = lighten(tup, topology, self._available)
+        tasks = tuple(self._tasks(tup, light))
         values = tup.checkpoint["channel_values"]
-        tasks = tuple(self._tasks(tup, light.sends, light.ready[len(light.sends) :]))
+        hidden = {n for n, c in topology.channels.items() if c.routing}
         return SimpleNamespace(
-            values={k: v for k, v in values.items() if not is_routing(k)},
-            next=light.ready,
+            values={k: v for k, v in values.items() if k not in hidden and not is_routing(k)},
+            next=tuple(t.name for t in tasks if checkpoint_id is not None or t.result is None),
             config=tup.config,
             metadata=tup.metadata,
             created_at=tup.checkpoint.get("ts"),
@@ -92,22 +105,14 @@ class SavedTimeline(GraphTimeline):
             interrupts=tuple(i for t in tasks for i in t.interrupts),
         )
 
-    def _tasks(self, tup: Any, sends: Iterable[str], pulls: Iterable[str]) -> Iterable[Any]:
+    def _tasks(self, tup: Any, light: Light) -> Iterator[Any]:
+        plans = list(self._plans(tup, light))
         news = read_news(tup.pending_writes)
-        results: dict[str, dict[str, Any]] = {}
+        ids = self._ids(tup, plans, list(news))
+        results: dict[str, list[tuple[str, Any]]] = {}
         for task_id, channel, value in tup.pending_writes or ():
-            if not is_routing(channel):
-                results.setdefault(task_id, {})[channel] = value
-        where = tup.config["configurable"]
-        step = int((tup.metadata or {}).get("step", -2)) + 1
-        plans = [(n, (PUSH, i, False), str(i)) for i, n in enumerate(sends)]
-        for name in pulls:
-            rest = "".join(sorted(self.topology.triggers[name]))
-            plans.append((name, (PULL, name), rest))  # type: ignore[arg-type]
-        for name, path, rest in plans:
-            space = "|".join(p for p in (where.get("checkpoint_ns"), name) if p)
-            text = f"{space}{step}{name}{path[0]}{rest}"
-            task_id = hash_uuid(id_bytes(str(where["checkpoint_id"])) + text.encode())
+            results.setdefault(task_id, []).append((channel, value))
+        for (name, path, _), task_id in zip(plans, ids, strict=True):
             told = news.get(task_id)
             yield SimpleNamespace(
                 id=task_id,
@@ -116,8 +121,73 @@ class SavedTimeline(GraphTimeline):
                 error=told.text if told and told.state == "error" else None,
                 interrupts=told.interrupts if told else (),
                 state=None,
-                result=results.get(task_id),
+                result=_result(results[task_id]) if told and told.state == "done" else None,
             )
+        for task_id, told in news.items():
+            if task_id not in ids and told.state in ("error", "interrupt"):
+                yield _unnamed(task_id, told)
+
+    def _plans(self, tup: Any, light: Light) -> Iterator[Plan]:
+        """The tasks that come next, with the text that each one's id is hashed from."""
+        where = tup.config["configurable"]
+        step = int((tup.metadata or {}).get("step", -2)) + 1
+        plans = [(name, (PUSH, i, False), str(i)) for i, name in enumerate(light.sends)]
+        for name in light.ready[len(light.sends) :]:
+            rest = "".join(sorted(self.topology.triggers[name]))
+            plans.append((name, (PULL, name), rest))  # type: ignore[arg-type]
+        for name, path, rest in plans:
+            space = "|".join(p for p in (where.get("checkpoint_ns"), name) if p)
+            yield name, path, f"{space}{step}{name}{path[0]}{rest}"
+
+    def _ids(self, tup: Any, plans: list[Plan], wrote: list[str]) -> list[str]:
+        """The id of each task: by hash; by path; or the only one left that it can be."""
+        start = id_bytes(str(tup.config["configurable"]["checkpoint_id"]))
+        ids = [hash_uuid(start + text.encode()) for _, _, text in plans]
+        left = [task for task in wrote if task not in ids]
+        open_ = [i for i, id_ in enumerate(ids) if id_ not in wrote]
+        if not left or not open_:
+            return ids
+        paths = task_paths(self.saver, tup.config)
+        for task in list(left):
+            for i in open_:
+                name, path, _ = plans[i]
+                if _is_of(tup, task, name, path, paths.get(task, "")):
+                    ids[i] = task
+                    open_.remove(i)
+                    left.remove(task)
+                    break
+        if len(left) == len(open_) == 1:
+            ids[open_[0]] = left[0]
+        return ids
+
+
+def _is_of(tup: Any, task: str, name: str, path: tuple[Any, ...], told: str) -> bool:
+    """Whether a task that wrote is the planned one: by its path, or by what only it writes."""
+    if told:
+        return sent(told) == path[1] if path[0] == PUSH else pulled(told) == name
+    wrote = {channel for id_, channel, _ in tup.pending_writes if id_ == task}
+    return name in wrote or any(c.startswith(f"branch:{name}:") for c in wrote)
+
+
+def _unnamed(task_id: str, told: TaskNews) -> Any:
+    """A task that failed or waits, of a node that nothing saved tells of."""
+    return SimpleNamespace(
+        id=task_id,
+        name=UNKNOWN,
+        path=(PULL, UNKNOWN),
+        error=told.text if told.state == "error" else None,
+        interrupts=told.interrupts,
+        state=None,
+        result=None,
+    )
+
+
+def _result(writes: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for channel, value in writes:
+        if not is_routing(channel):
+            found[channel] = value
+    return found
 
 
 def _empty(config: Any) -> Any:
@@ -130,36 +200,6 @@ def _empty(config: Any) -> Any:
         parent_config=None,
         tasks=(),
         interrupts=(),
-    )
-
-
-def infer(names: Iterable[str]) -> Topology:
-    """The shape that reserved channel names tell of.
-
-    >>> infer(["branch:to:b", "join:a+b:c"]).triggers["c"]
-    ('branch:to:c', 'join:a+b:c')
-    """
-    known = sorted(names)
-    triggers: dict[str, list[str]] = {START: [START]}
-    waiting = []
-    for name in known:
-        if name.startswith("branch:to:"):
-            triggers.setdefault(name.removeprefix("branch:to:"), [name])
-        elif name.startswith("join:"):
-            _, starts, end = name.split(":", 2)
-            waiting.append((tuple(starts.split("+")), end))
-    for starts_, end in waiting:
-        start = triggers.setdefault(end, [f"branch:to:{end}"])
-        start.append(f"join:{'+'.join(starts_)}:{end}")
-    return Topology(
-        triggers={node: tuple(found) for node, found in triggers.items()},
-        edges=frozenset(),
-        waiting=tuple(waiting),
-        branches={},
-        channels={
-            n: ChannelInfo(n, "Topic" if n == TASKS else "saved", None, is_routing(n))
-            for n in known
-        },
     )
 
 

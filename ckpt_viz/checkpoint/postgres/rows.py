@@ -221,6 +221,13 @@ class PostgresRows:
         (found,) = yield Batch((_COUNT, ()))
         return [(unescape(thread), n, step, unescape(id_), b) for thread, n, step, id_, b in found]
 
+    def count_roots(self, threads: Sequence[str]) -> Script[dict[str, int]]:
+        """How many checkpoints each of these threads has in its root namespace."""
+        sql = """SELECT thread, count(*) FROM ckpt_threads JOIN ckpt_checkpoints USING (k)
+            WHERE ns = '' AND thread = ANY(%s) GROUP BY thread"""
+        (found,) = yield Batch((sql, ([escape(thread) for thread in threads],)))
+        return {unescape(thread): n for thread, n in found}
+
     def namespaces(self, thread: str) -> Script[list[str]]:
         """The namespaces that hold checkpoints."""
         sql = """SELECT ns FROM ckpt_threads t WHERE thread = %s

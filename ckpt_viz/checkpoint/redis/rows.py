@@ -228,6 +228,13 @@ class RedisRows:
                 made.append((thread, found[0], row.step, row.id, int(found[3])))
         return made
 
+    def count_roots(self, threads: Sequence[str]) -> Script[dict[str, int]]:
+        """How many checkpoints each of these threads has in its root namespace."""
+        counted = {}
+        for thread in threads:
+            counted[thread] = len((yield from self._scan(thread, _name("c", "", "").encode())))
+        return counted
+
     def namespaces(self, thread: str) -> Script[list[str]]:
         """The namespaces that hold checkpoints."""
         found = yield self._call(lua.SPACES, thread)

@@ -193,6 +193,10 @@ class Rows(Protocol):
         """``(thread, checkpoints, last step, last id, bytes)`` of each thread."""
         ...
 
+    def count_roots(self, threads: Sequence[str]) -> Script[dict[str, int]]:
+        """How many checkpoints each of these threads has in its root namespace."""
+        ...
+
     def namespaces(self, thread: str) -> Script[list[str]]:
         """The namespaces that hold checkpoints."""
         ...

@@ -245,6 +245,21 @@ class ScriptedSaver(BaseCheckpointSaver):
             for thread, count, step, id_, size in sorted(rows, key=lambda r: r[3], reverse=True)
         ]
 
+    def thread_heads(self, query: str = "") -> Sequence[tuple[str, str]]:
+        """``(thread, its newest checkpoint)`` where the id holds `query`, newest first."""
+        counted = self._colours.run(self._transact(self._rows.count))
+        wanted = query.casefold()
+        found = [(row[0], row[3]) for row in counted if wanted in row[0].casefold()]
+        return sorted(found, key=lambda one: one[1], reverse=True)
+
+    def count_checkpoints(self, threads: Sequence[str]) -> dict[str, int]:
+        """How many root checkpoints each of these threads has."""
+        found = self._colours.run(self._transact(lambda: self._rows.count_roots(threads)))
+        return dict(found)
+
+    def _transact(self, script: Any) -> Plan[Any]:
+        return (yield Transaction(script, READ))
+
     def namespaces(self, thread_id: str) -> list[str]:  # type: ignore[valid-type]
         """The namespaces in which a thread has checkpoints, sorted."""
         return self._colours.run(self._namespaces(thread_id))

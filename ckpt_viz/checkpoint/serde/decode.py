@@ -43,11 +43,20 @@ def unpacker(allowed: Mapping[reg.Name, Any], find_more: Callable[[reg.Name], An
     def find(name: reg.Name) -> Any:
         return allowed.get(name) or reg.find(name) or find_more(name)
 
+    return hook_by(find)
+
+
+def hook_by(find: Callable[[reg.Name], Any], nested: Hook | None = None) -> Hook:
+    """The hook that builds objects of classes that ``find`` gives; others become `Opaque`.
+
+    ``nested`` is for exts inside of an ext, where another hook stands before this one.
+    """
+
     def hook(code: int, raw: bytes) -> Any:
         if code == reg.TEXT:
             return raw.decode("utf-8", "surrogatepass")
         try:
-            parts = unpackb(raw, ext_hook=hook, option=OPT_NON_STR_KEYS)
+            parts = unpackb(raw, ext_hook=nested or hook, option=OPT_NON_STR_KEYS)
         except (ValueError, TypeError):
             return Opaque("", f"ext {code}", bytes(raw), code, bytes(raw))
         try:

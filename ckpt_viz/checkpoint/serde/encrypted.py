@@ -19,7 +19,7 @@ from ckpt_viz.errors import SerializationError
 
 _ENV = "LANGGRAPH_AES_KEY"
 _NONCE = 12
-_LENGTHS = (16, 24, 32)
+LENGTHS = (16, 24, 32)
 
 Keys = bytes | Sequence[bytes] | Mapping[str, bytes]
 
@@ -219,7 +219,7 @@ def _by_id(keys: Keys) -> dict[str, bytes]:
     named = dict(keys) if isinstance(keys, Mapping) else {}
     for key in tuple(named.values()) if named else keys:
         named.setdefault(sha256(key).hexdigest()[:8], key)  # type: ignore[arg-type]
-    if not named or any(len(key) not in _LENGTHS for key in named.values()):
+    if not named or any(len(key) not in LENGTHS for key in named.values()):
         raise ValueError("AES needs keys of 32 bytes (or 16, or 24), and at least one of them.")
     if any("+" in key_id for key_id in named):
         raise ValueError("A key id must not hold a '+'.")
@@ -230,7 +230,7 @@ def _key_of_environment() -> bytes:
     key = os.environ.get(_ENV, "").encode()
     if not key:
         raise ValueError(f"{_ENV} environment variable is not set. Set it, or pass the key.")
-    if len(key) not in _LENGTHS:
+    if len(key) not in LENGTHS:
         raise ValueError(f"{_ENV} must be 16, 24, or 32 bytes long, and has {len(key)}.")
     return key
 

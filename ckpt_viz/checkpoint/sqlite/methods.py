@@ -28,6 +28,16 @@ class Upkeep(BaseCheckpointSaver):
     async def athreads(self) -> Sequence[dict[str, Any]]:
         return await self._runner.arun(upkeep.threads)
 
+    def thread_heads(self, query: str = "") -> Sequence[tuple[str, str]]:
+        """``(thread, newest root checkpoint)`` where the id holds `query`, newest first."""
+        wanted = query.casefold()
+        found = self._runner.run(upkeep.thread_heads)
+        return [one for one in found if wanted in one[0].casefold()]
+
+    def count_checkpoints(self, threads: Sequence[str]) -> dict[str, int]:
+        """How many root checkpoints each of these threads has."""
+        return self._runner.run(partial(upkeep.count_checkpoints, threads=threads))
+
     def namespaces(self, thread_id: str) -> list[str]:
         return self._runner.run(partial(upkeep.namespaces, thread=thread_id))
 

@@ -83,6 +83,11 @@ def create(conn: sqlite3.Connection, *, ours: bool) -> None:
     conn.commit()
 
 
+def check_version(conn: sqlite3.Connection) -> None:
+    """Raises RuntimeError where a newer version of this package made the tables."""
+    _version(conn)
+
+
 def _version(conn: sqlite3.Connection) -> int | None:
     """The file's version of our tables; 0 for a new file, None for one of another program."""
     found: int = conn.execute("PRAGMA user_version").fetchone()[0]

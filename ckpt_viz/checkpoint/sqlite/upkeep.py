@@ -68,6 +68,24 @@ def threads(conn: Connection) -> list[dict[str, Any]]:
     ]
 
 
+def thread_heads(conn: Connection) -> list[tuple[str, str]]:
+    """``(thread, newest root checkpoint)``, newest first: a jump along the key for each thread."""
+    sql = (
+        "SELECT thread, (SELECT max(c.id) FROM ckpt_checkpoints c WHERE c.k=t.k) AS head "
+        "FROM ckpt_threads t WHERE ns='' AND head IS NOT NULL ORDER BY head DESC"
+    )
+    return conn.execute(sql).fetchall()
+
+
+def count_checkpoints(conn: Connection, threads: Sequence[str]) -> dict[str, int]:
+    """How many root checkpoints each of these threads has."""
+    sql = (
+        "SELECT count(*) FROM ckpt_checkpoints WHERE k=("
+        "SELECT k FROM ckpt_threads WHERE thread=? AND ns='')"
+    )
+    return {thread: conn.execute(sql, (thread,)).fetchone()[0] for thread in threads}
+
+
 def namespaces(conn: Connection, thread: str) -> list[str]:
     """The namespaces in which a thread has checkpoints, sorted."""
     return [ns for _, ns in _spaces(conn, thread)]

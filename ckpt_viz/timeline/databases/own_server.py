@@ -1,0 +1,44 @@
+"""Our savers for servers, with everything but reading taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ckpt_viz.checkpoint.base import CheckpointTuple, Config
+from ckpt_viz.checkpoint.scripted import ScriptedSaver
+from ckpt_viz.timeline.databases.reader import HistoryReader
+
+
+class OwnServer(HistoryReader):
+    """Reads threads by a saver of this package; writes nothing.
+
+    Args:
+        saver: for PostgreSQL or Redis.
+    """
+
+    def __init__(self, saver: ScriptedSaver) -> None:
+        super().__init__(saver.serde)
+        self._saver = saver
+
+    def get_tuple(self, config: Config) -> CheckpointTuple | None:
+        return self._saver.get_tuple(config)
+
+    def list(self, config: Config | None, **options: Any) -> Iterator[CheckpointTuple]:
+        return self._saver.list(config, **options)
+
+    def thread_heads(self, query: str = "") -> Sequence[tuple[str, str]]:
+        return self._saver.thread_heads(query)
+
+    def count_checkpoints(self, threads: Sequence[str]) -> dict[str, int]:
+        return self._saver.count_checkpoints(threads)
+
+    def namespaces(self, thread_id: str) -> list[str]:  # type: ignore[valid-type]
+        return self._saver.namespaces(thread_id)
+
+    def labels(self, thread_id: str) -> list[dict[str, Any]]:  # type: ignore[valid-type]
+        return self._saver.labels(thread_id)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._saver.close()
