@@ -41,6 +41,9 @@ NULL_TASK_ID: Final = "00000000-0000-0000-0000-000000000000"
 TASK: Final = "__pregel_task"
 """The key of a node's ``configurable`` that carries its scope to the graphs it calls."""
 
+EVENT: Final = "checkpoint_event"
+"""In metadata: why this one checkpoint was saved. What is made from it does not inherit that."""
+
 NS_SEP: Final = "|"
 NS_END: Final = ":"
 

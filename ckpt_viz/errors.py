@@ -177,6 +177,18 @@ class ThreadBusyError(CkptVizError):
     """Another run is executing on this thread."""
 
 
+class StaleStateError(ThreadBusyError):
+    """A session has gone on since the state that is to be saved was read. Nothing was saved."""
+
+
+class SessionExistsError(CkptVizError, ValueError):
+    """A session is to be made that is there already."""
+
+
+class SessionNotFoundError(CkptVizError, ValueError):
+    """There is no such session, or the thread of this name holds something else."""
+
+
 class CheckpointNotFoundError(CkptVizError, ValueError):
     """A checkpoint id was given that the saver does not have."""
 

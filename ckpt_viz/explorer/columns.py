@@ -36,6 +36,7 @@ def row_json(row: Row) -> list[Any]:
         row.copy_of,
         row.version and clean(row.version),
         row.turn,
+        row.event and clean(row.event),
     ]
 
 
@@ -50,7 +51,7 @@ def columns(rows: Sequence[Row]) -> Json:
     """The column form.
 
     A parent is a position (-1: none, -2: named in `far`). A shape is source, nodes, changed
-    channels, status, next nodes, version and turn.
+    channels, status, next nodes, version, turn and event.
     """
     place = {row.id: at for at, row in enumerate(rows)}
     shapes: dict[tuple[Any, ...], int] = {}
@@ -62,7 +63,9 @@ def columns(rows: Sequence[Row]) -> Json:
         if parent == -2:
             far[str(at)] = str(row.parent_id)
         parents.append(parent)
-        kind = (row.source, row.nodes, row.changed, row.status, row.next, row.version, row.turn)
+        version, event = row.version and clean(row.version), row.event and clean(row.event)
+        shown = (row.source, row.nodes, row.changed, row.status, row.next)
+        kind = (*shown, version, row.turn, event)
         shape.append(shapes.setdefault(kind, len(shapes)))
         if row.copy_of is not None:
             copies[str(at)] = row.copy_of

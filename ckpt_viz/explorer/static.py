@@ -31,6 +31,8 @@ def label(row: Row) -> str:
         counts[node] = counts.get(node, 0) + 1
     names = [n if k == 1 else f"{n} ×{k}" for n, k in counts.items() if n != "__start__"]  # noqa: RUF001
     text = clean(", ".join(names))
+    if row.event is not None:
+        return clean(row.event)
     if row.source == "loop":
         return text or "start"
     words = {"input": "input", "update": "edit", "fork": "copy"}
@@ -57,7 +59,7 @@ def lanes(rows: Sequence[Row]) -> dict[str, int]:
 def _words(row: Row, waits: dict[str, list[Unfinished]]) -> str:
     told = ["head"] if row.head else []
     told += [f"turn {row.turn}"] if row.turn is not None else []
-    told += [f"made by version {clean(row.version)}"] if row.version is not None else []
+    told += [f"v{clean(row.version)}"] if row.version is not None else []
     if row.status in WORDS and (row.status != "done" or row.head):
         told.append(WORDS[row.status])
     told += [f"{clean(u.name)}: {clean(u.text)[:60]}" for u in waits.get(row.id, [])[:3] if u.text]

@@ -10,7 +10,7 @@ from contextvars import copy_context
 from typing import Any
 from uuid import UUID, uuid5
 
-from ckpt_viz.constants import COPY, END, INPUT, INTERRUPT, START
+from ckpt_viz.constants import COPY, END, EVENT, INPUT, INTERRUPT, START
 from ckpt_viz.errors import CheckpointNotFoundError, InvalidUpdateError
 from ckpt_viz.pregel.algo import Writes, apply_writes, prepare_next_tasks
 from ckpt_viz.pregel.begin import input_writes, shown_keys
@@ -25,7 +25,7 @@ from ckpt_viz.pregel.settings import with_parents
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import Command, StateUpdate, scope
 
-_ENGINE_METADATA = frozenset({"source", "step", "parents"})
+_ENGINE_METADATA = frozenset({"source", "step", "parents", EVENT})
 
 
 def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
@@ -62,9 +62,8 @@ def _rounds(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
             )
         run.open(saved)
         run.parents = run.metadata.get("parents") or {}
-        inherited = {k: v for k, v in run.metadata.items() if k not in _ENGINE_METADATA}
-        run.user = {**inherited, **run.user}
-        config = yield from _round(run, updates, saved, latest)
+        run.user = {**inherited(run.metadata), **run.user}
+        config = yield from round_steps(run, updates, saved, latest)
         wanted = config["configurable"]["checkpoint_id"]
         latest = latest or updates[0].as_node == COPY
     return with_parents(config, run.metadata)
@@ -81,7 +80,16 @@ def _head(run: Run) -> Script:
     return head.checkpoint["id"] if head is not None else None
 
 
-def _round(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -> Script:
+def inherited(metadata: dict[str, Any]) -> dict[str, Any]:
+    """What a checkpoint that is edited passes on: its user's metadata."""
+    return {k: v for k, v in metadata.items() if k not in _ENGINE_METADATA}
+
+
+def round_steps(run: Run, updates: Sequence[StateUpdate], saved: Any, latest: bool) -> Script:
+    """One round of updates on the checkpoint that the run has opened; the new one's config.
+
+    ``latest``: they are also the results of the tasks they speak for, kept with ``saved``.
+    """
     first = updates[0]
     if len(updates) > 1:
         _check_bulk(updates)

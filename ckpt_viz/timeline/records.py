@@ -33,7 +33,8 @@ class Reference:
 class Row:
     """One checkpoint of the tree, light: no values. `time` is in seconds since the epoch.
 
-    `version` names the graph that saved it, where it named itself; `turn` counts a session's turns.
+    `version` names the graph that saved it, where it named itself. `turn` counts the turns of a
+    session, and `event` tells why its state was saved.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Row:
     copy_of: str | None = None
     version: str | None = None
     turn: int | None = None
+    event: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

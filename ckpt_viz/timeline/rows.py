@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from ckpt_viz.constants import EVENT
 from ckpt_viz.timeline.preview import short
 from ckpt_viz.timeline.records import Row, Status, TaskState, Topology
 from ckpt_viz.timeline.topology import is_routing
@@ -19,7 +20,7 @@ from ckpt_viz.timeline.why import TASKS, Evidence, fired
 NULL_TASK = "00000000-0000-0000-0000-000000000000"
 RESERVED = frozenset({"__error__", "__interrupt__", "__resume__", "__scheduled__"})
 VERSION, TURN = "graph_version", "turn"
-"""What the metadata tell beside the engine's own: the graph's version, and a session's turn."""
+"""What metadata may tell beside the engine's own: the graph's version, and a session's turn."""
 Available = Callable[[str, Any], bool]
 
 
@@ -54,6 +55,7 @@ class Light:
     empty: frozenset[str] = frozenset()
     version: str | None = None
     turn: int | None = None
+    event: str | None = None
     above: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -93,6 +95,7 @@ def lighten(tup: Any, topology: Topology, available: Available) -> Light:
         empty=frozenset(versions) - frozenset(values),
         version=None if metadata.get(VERSION) is None else short_word(metadata[VERSION]),
         turn=metadata[TURN] if type(metadata.get(TURN)) is int else None,
+        event=metadata[EVENT][:24] if isinstance(metadata.get(EVENT), str) else None,
         above=dict(metadata.get("parents") or {}),
     )
 
@@ -171,6 +174,7 @@ def make_row(
         copy_of=_copied(light, parent, earlier),
         version=light.version,
         turn=light.turn,
+        event=light.event,
     )
 
 

@@ -5,6 +5,7 @@ import type { Branch, Row, Store } from "./store";
 /** What ran to make a row, in words. */
 export function ranText(row: Row): string {
   if (row.unfinished) return row.unfinished.name;
+  if (row.event) return row.event;
   const nodes = row.nodes.map((node) => (node === "__start__" ? "start" : node));
   if (row.source === "input") return "input";
   if (row.source === "fork") return "fork by you";

@@ -17,6 +17,8 @@ export interface Row {
   version?: string | null | undefined;
   /** How many turns of a session there are. */
   turn?: number | null | undefined;
+  /** Why a session's state was saved: a turn, a rollback. */
+  event?: string | null | undefined;
   /** Set on a row that hangs on its parent and has no checkpoint. */
   unfinished?: Unfinished;
   /** Set on a row of a nested graph. */
@@ -45,8 +47,8 @@ export function readRows(message: Pick<RowsMsg, "rows" | "columns">): Row[] {
 }
 
 function toRow(tuple: RowTuple): Row {
-  const [id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn] = tuple;
-  return { id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn };
+  const [id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event] = tuple;
+  return { id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event };
 }
 
 function readColumns(columns: RowColumns): Row[] {
@@ -60,7 +62,7 @@ function readColumns(columns: RowColumns): Row[] {
   for (let at = 0; at < n; at++) {
     const place = parents[at] as number;
     const kind = shapes[shape[at] as number] as RowColumns["shapes"][number];
-    const [source, nodes, changed, status, next, version, turn] = kind;
+    const [source, nodes, changed, status, next, version, turn, event] = kind;
     out[at] = {
       id: ids[at] as string,
       parent: place >= 0 ? (ids[place] as string) : place === -1 ? null : (far[at] as string),
@@ -74,6 +76,7 @@ function readColumns(columns: RowColumns): Row[] {
       copyOf: copies[at] ?? null,
       version,
       turn,
+      event,
     };
   }
   return out;

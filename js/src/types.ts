@@ -13,6 +13,7 @@ export type RowTuple = [
   copyOf: string | null,
   version?: string | null,
   turn?: number | null,
+  event?: string | null,
 ];
 
 export interface Unfinished {
@@ -45,6 +46,7 @@ export interface RowColumns {
     next: string[],
     version: string | null,
     turn: number | null,
+    event: string | null,
   ][];
   copies: Record<string, string>;
 }
