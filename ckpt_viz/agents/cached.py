@@ -23,6 +23,7 @@ from ckpt_viz.agents.manager import StateManager
 from ckpt_viz.agents.state import Fields, fields_of, state_from, version_of
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, StaleStateError
 
+FAILED = object()
 _RAW, _SMALL = b"r", b"z"
 
 
@@ -58,8 +59,8 @@ class OptimizedStateManager(StateManager):
 
     Args:
         storage_backend: as of `StateManager`.
-        cache_backend: ``get(key)``, ``setex(key, seconds, value)`` and ``delete(key)``, async or
-            not, such as a Redis client; None: a `MemoryCache`, for programs of one process.
+        cache_backend: what has ``get(key)`` and ``setex(key, seconds, value)``, async or not, such
+            as a Redis client; None: a `MemoryCache`, for programs of one process.
         ttl: seconds that the cache keeps a state.
         folding: when conversations are folded; None never folds.
         compress: whether what is cached is compressed.
@@ -76,11 +77,13 @@ class OptimizedStateManager(StateManager):
         **options: Any,
     ) -> None:
         super().__init__(storage_backend, **options)
-        self.cache = MemoryCache() if cache_backend is None else cache_backend
+        self.cache: Any = MemoryCache() if cache_backend is None else cache_backend
         self.ttl = ttl
         self.folding = folding
         self.compression_enabled = compress
         self._doubtful: set[str] = set()
+        setter = getattr(self.cache, "set", None)
+        self._sets = setter is not None and "ex" in inspect.signature(setter).parameters
 
     # -- states ---------------------------------------------------------------------------------
 
@@ -145,19 +148,28 @@ class OptimizedStateManager(StateManager):
     async def forget(self, session_id: str) -> None:
         """Take what the cache has of a session out of it."""
         self._doubtful.add(session_id)
-        if await self._ask("delete", f"state:{session_id}", failed=True) is not True:
+        if await self._ask(self._delete, f"state:{session_id}", failed=FAILED) is not FAILED:
             self._doubtful.discard(session_id)
 
     async def _keep(self, whole: Any) -> None:
-        packed = self._serialize(whole)
-        key = f"state:{whole.session_id}"
-        if await self._ask("setex", key, self.ttl, packed, failed=True) is not True:
+        packed, key = self._serialize(whole), f"state:{whole.session_id}"
+        if await self._ask(self._set, key, packed, failed=FAILED) is not FAILED:
             self._doubtful.discard(whole.session_id)
+
+    def _set(self, key: str, value: bytes) -> Any:
+        if self._sets:  # redis-py's newer word for it
+            return self.cache.set(key, value, ex=self.ttl)
+        return self.cache.setex(key, self.ttl, value)
+
+    def _delete(self, key: str) -> Any:
+        if hasattr(self.cache, "delete"):
+            return self.cache.delete(key)
+        return self.cache.setex(key, 1, b"")
 
     async def _cached(self, session_id: str) -> Any:
         if session_id in self._doubtful:  # what it has could not be taken out
             return None
-        packed = await self._ask("get", f"state:{session_id}")
+        packed = await self._ask(self.cache.get, f"state:{session_id}")
         if not packed:
             return None
         try:
@@ -166,12 +178,13 @@ class OptimizedStateManager(StateManager):
             _warn(f"What the cache has of {session_id!r} can't be read; the saver is asked", error)
             return None
 
-    async def _ask(self, name: str, *values: Any, failed: Any = None) -> Any:
+    async def _ask(self, call: Callable[..., Any], *values: Any, failed: Any = None) -> Any:
         """Call the cache; ``failed`` where it can't be reached, which is told, and no failure."""
         try:
-            found = getattr(self.cache, name)(*values)
+            found = call(*values)
             return await found if inspect.isawaitable(found) else found
         except Exception as error:  # noqa: BLE001 - any client's; a cache may be away
+            name = call.__name__.strip("_")
             _warn(f"The cache failed to {name} {values[0]!r}; the saver is asked", error)
             return failed
 

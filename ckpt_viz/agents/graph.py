@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 
 from ckpt_viz.agents.migrator import StateMigrator
 from ckpt_viz.agents.state import Fields, version_of
+from ckpt_viz.errors import MigrationError
 from ckpt_viz.graph.compiled import CompiledStateGraph
 from ckpt_viz.graph.state import START, StateGraph
 
@@ -23,11 +24,6 @@ def session_graph(
 ) -> CompiledStateGraph:
     """The compiled graph over a saver's sessions, at the version of ``state_class``."""
     version = version_of(state_class)
-    channels = {f.name: Any for f in dataclasses.fields(state_class)}
-    flow = StateGraph(TypedDict(state_class.__name__, channels, total=False))  # type: ignore[operator]
-    for event in EVENTS:
-        flow.add_node(event, _nothing)
-    flow.add_edge(START, "checkpoint")
     migrate = None
     if migrator is not None:
         brings = migrator
@@ -35,7 +31,36 @@ def session_graph(
         def migrate(values: Fields, found: Any) -> Fields:
             return brings.bring_now(values, int(found or 1), version)
 
-    return flow.compile(checkpointer=saver, name="sessions", version=version, migrate=migrate)
+    return _compiled(saver, state_class, migrate)
+
+
+def saving_graph(saver: Any, state_class: type[Any]) -> CompiledStateGraph:
+    """The graph by which whole states are saved: what they are made from may be of any older
+    version, for all of its fields are given."""
+    version = version_of(state_class)
+
+    def migrate(values: Fields, found: Any) -> Fields:
+        if int(found or 1) > version:
+            raise MigrationError(
+                f"The session's state is of version {found}, and one of version {version} was to "
+                "be saved in its place: nothing was. Use the program that saved it, or migrate.",
+                found=found,
+                wanted=version,
+            )
+        return values
+
+    return _compiled(saver, state_class, migrate)
+
+
+def _compiled(saver: Any, state_class: type[Any], migrate: Any) -> CompiledStateGraph:
+    channels = {f.name: Any for f in dataclasses.fields(state_class)}
+    flow = StateGraph(TypedDict(state_class.__name__, channels, total=False))  # type: ignore[operator]
+    for event in EVENTS:
+        flow.add_node(event, _nothing)
+    flow.add_edge(START, "checkpoint")
+    return flow.compile(
+        checkpointer=saver, name="sessions", version=version_of(state_class), migrate=migrate
+    )
 
 
 def _nothing(state: Any) -> None:

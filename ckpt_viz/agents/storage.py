@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
-from ckpt_viz.agents.graph import session_graph
+from ckpt_viz.agents.graph import saving_graph, session_graph
 from ckpt_viz.agents.migrator import StateMigrator, detect
 from ckpt_viz.agents.state import AgentState, Fields, fields_of, state_from, turns_of, version_of
 from ckpt_viz.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -84,6 +84,7 @@ class SessionStorage:
         if migrator is not None and migrator.newest > version_of(state_class):
             self.state_class = migrator.classes.get(migrator.newest, state_class)
         self._classes: dict[int, type[Any]] = {version_of(self.state_class): self.state_class}
+        self._seen: Any = None
         self._graphs: dict[type[Any], Any] = {}
         self._packs = JsonPlusSerializer()
 
@@ -100,12 +101,13 @@ class SessionStorage:
     @property
     def graph(self) -> Any:
         """The sessions as a compiled graph, for the Explorer and for reading history."""
-        return self._graph(self.state_class)
+        if self._seen is None:
+            self._seen = session_graph(self.saver, self.state_class, self.migrator)
+        return self._seen
 
-    def _graph(self, state_class: type[Any]) -> Any:
+    def _saving(self, state_class: type[Any]) -> Any:
         if state_class not in self._graphs:
-            graph = session_graph(self.saver, state_class, self.migrator)
-            self._graphs[state_class] = graph
+            self._graphs[state_class] = saving_graph(self.saver, state_class)
         return self._graphs[state_class]
 
     # -- saving -------------------------------------------------------------------------------
@@ -133,7 +135,7 @@ class SessionStorage:
 
         config = {"configurable": {"thread_id": state.session_id}}
         try:
-            state.origin = await self._revise(type(state), config, base, revise)
+            state.origin = await self._revise(self._saving(type(state)), config, base, revise)
         except ThreadBusyError as error:
             raise StaleStateError(
                 f"Session {state.session_id!r} has gone on since this state was read at checkpoint "
@@ -155,10 +157,10 @@ class SessionStorage:
             return Revision(changes or {}, event, _metadata(fields, event))
 
         where = {"thread_id": session_id, "checkpoint_id": checkpoint_id}
-        return await self._revise(self.state_class, {"configurable": where}, checkpoint_id, revise)
+        return await self._revise(self.graph, {"configurable": where}, checkpoint_id, revise)
 
-    async def _revise(self, state_class: type[Any], config: Any, base: Any, revise: Any) -> str:
-        run = self._graph(state_class)._reader(config, "save a state")
+    async def _revise(self, graph: Any, config: Any, base: Any, revise: Any) -> str:
+        run = graph._reader(config, "save a state")
         made = await afinish(run, revise_steps(run, base, revise))
         return str(made["configurable"]["checkpoint_id"])
 

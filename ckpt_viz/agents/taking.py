@@ -31,37 +31,44 @@ Script = Generator[Call, Any, Any]
 
 
 def run(script: Script) -> Any:
-    """Run a script by blocking calls.
+    """Run a script by blocking calls. A call that fails ends the script.
 
     Raises:
         TypeError: a call gave something that has to be awaited.
     """
     answer: Any = None
-    while True:
-        try:
-            wanted = script.send(answer)
-        except StopIteration as done:
-            return done.value
-        answer = wanted.now()
-        if inspect.isawaitable(answer):
-            getattr(answer, "close", lambda: None)()
-            raise TypeError(
-                "This memory calls an async function, and is asked to remember without awaiting: "
-                "use it as a node under ainvoke or astream, or give it a function that returns."
-            )
+    try:
+        while True:
+            try:
+                wanted = script.send(answer)
+            except StopIteration as done:
+                return done.value
+            answer = wanted.now()
+            if inspect.isawaitable(answer):
+                getattr(answer, "close", lambda: None)()
+                raise TypeError(
+                    "This memory calls an async function, and is asked to remember without "
+                    "awaiting: use it as a node under ainvoke or astream, or give it a function "
+                    "that returns."
+                )
+    finally:
+        script.close()
 
 
 async def arun(script: Script) -> Any:
-    """Run a script by awaited calls."""
+    """Run a script by awaited calls. A call that fails ends the script."""
     answer: Any = None
-    while True:
-        try:
-            wanted = script.send(answer)
-        except StopIteration as done:
-            return done.value
-        answer = wanted.later()
-        if inspect.isawaitable(answer):
-            answer = await answer
+    try:
+        while True:
+            try:
+                wanted = script.send(answer)
+            except StopIteration as done:
+                return done.value
+            answer = wanted.later()
+            if inspect.isawaitable(answer):
+                answer = await answer
+    finally:
+        script.close()
 
 
 class Taking:
