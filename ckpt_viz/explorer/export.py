@@ -26,7 +26,7 @@ CHECKPOINT_LIMIT = 300
 ROW_LIMIT = 20_000
 WHY = "This page is an export: it has no kernel. Open the notebook to act."
 WHOLE = ("graph",)
-EACH: tuple[str, ...] = ()
+EACH = ("phases",)
 FORMATS = ("html", "svg", "json")
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from ckpt_viz.explorer.bundle import packed_asset
 from ckpt_viz.explorer.drawn import shape_json
 from ckpt_viz.explorer.panels import Json
+from ckpt_viz.explorer.phased import phases_json
 from ckpt_viz.explorer.request import Handler, need
 from ckpt_viz.explorer.session import Session
+from ckpt_viz.timeline.phases import phases
 
 
 def _graph(session: Session, request: Json) -> Json:
@@ -17,4 +19,8 @@ def _asset(session: Session, request: Json) -> Json:
     return {"gzip": packed_asset(need(request, "name"))}
 
 
-TABS: dict[str, Handler] = {"graph": _graph, "asset": _asset}
+def _phases(session: Session, request: Json) -> Json:
+    return phases_json(phases(session.timeline, need(request, "checkpoint")), session.redact)
+
+
+TABS: dict[str, Handler] = {"graph": _graph, "asset": _asset, "phases": _phases}

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, safe } from "./format";
+import { Phases } from "./phases";
 import type { Tab } from "./places";
 import { asKernelError, type Store } from "./store";
 import type { KernelError } from "./transport";
@@ -90,6 +91,7 @@ export function GraphPanel({ view, answer }: { view: View; answer: Checkpoint })
       )}
       {drawing && layout && <Legend graph={drawing.graph} marks={marks} />}
       {drawing?.graph.note && <Note>{safe(drawing.graph.note)}</Note>}
+      <Phases store={store} view={view.id} id={answer.id} step={view.row?.step ?? null} />
     </div>
   );
 }

@@ -28,6 +28,16 @@ def test_the_graph_is_drawn_with_what_ran_and_what_runs_next(open_notebook: Open
     expect(panel).to_contain_text("ran to make this")
     explorer.select("node_b")
     expect(panel.get_by_role("button", name=re.compile("^node_b, ran"))).to_be_visible()
+    step = panel.get_by_role("region", name="How this step was made")
+    expect(step.get_by_role("row", name=re.compile("node_b branch:to:node_b 3"))).to_be_visible()
+    step.get_by_role("button", name="Phase after").click()
+    expect(step).to_contain_text("One task worked on the same old state")
+    step.get_by_role("radio", name="3 update").check(force=True)
+    told = step.get_by_role("group", name="Update of bar")
+    expect(told).to_contain_text("add")
+    expect(told.get_by_role("listitem")).to_have_text(
+        ["old['a']", "⊕node_b['b']", "→new['a', 'b']"]
+    )
     outside = [url for url in asked if not url.startswith((notebook.server.url, "blob:", "data:"))]
     assert not outside, "nothing leaves the machine"
 

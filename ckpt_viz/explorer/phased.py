@@ -1,0 +1,137 @@
+"""The phases of a step as they cross: values as one line each, many of a kind counted and cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ckpt_viz.explorer.panels import Json
+from ckpt_viz.timeline.phases import NOTHING, Phases, Planned, Ran, Updated, barrier_names
+from ckpt_viz.timeline.preview import CHILD_LIMIT, Previewer, clean
+from ckpt_viz.timeline.why import START, TASKS, version_number
+
+LINE = 160
+WRITE_LIMIT = 24
+TASK_LIMIT = 60
+NAME_LIMIT = 60
+
+
+class Liner:
+    """Writes values as one line of text; redacted paths stay hidden at any depth."""
+
+    def __init__(self, redact: Sequence[str]) -> None:
+        """`redact`: as in a session."""
+        self._redact = redact
+
+    def line(self, channel: str, value: Any) -> str:
+        """One line for what a channel holds, or for one write to it.
+
+        >>> Liner(["secret"]).line("xs", [1, "a", {"secret": 2}])
+        "[1, 'a', {secret: [redacted]}]"
+        """
+        return _cut(self._text(channel, value))
+
+    def _text(self, channel: str, value: Any) -> str:
+        """Wrappers are opened, so that a redacted path is found where it always is."""
+        if type(value).__name__ == "Overwrite" and hasattr(value, "value"):
+            return f"Overwrite({self._text(channel, value.value)})"
+        if type(value).__name__ == "Send" and hasattr(value, "node"):
+            return f"Send({value.node!r}, {self._entry((), getattr(value, 'arg', None))})"
+        if channel == TASKS and isinstance(value, list | tuple):
+            return f"[{', '.join(self._text(channel, one) for one in value[:CHILD_LIMIT])}]"
+        return self._entry(() if channel == START else (channel,), value)
+
+    def _entry(self, path: tuple[str, ...], value: Any) -> str:
+        previewer = Previewer(self._redact, budget=60)
+        return _text(previewer.entry("", value, path))
+
+    def maybe(self, channel: str, value: Any) -> str | None:
+        """The same, and None for an empty channel."""
+        return None if value is NOTHING else self.line(channel, value)
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LINE else text[: LINE - 1] + "…"
+
+
+def _text(entry: Json) -> str:
+    kids = entry.get("c")
+    if entry.get("chat"):
+        return f"{entry['chat']}: {entry['s']}"
+    if kids is None:
+        text = str(entry["s"]).replace("\n", "\\n")
+        return f"'{text}'" if entry["t"] == "str" else text
+    parts = ", ".join(_text(k) for k in kids) + (", …" if entry.get("more") else "")
+    if entry["t"] == "list":
+        return f"[{parts}]"
+    if entry["t"] in ("tuple", "set", "frozenset", "deque"):
+        return f"{entry['t']}({parts})"
+    fields = ", ".join(f"{k['k']}: {_text(k)}" for k in kids) + (", …" if entry.get("more") else "")
+    return f"{{{fields}}}" if entry["t"] == "dict" else f"{entry['t']}({fields})"
+
+
+def phases_json(found: Phases, redact: Sequence[str]) -> Json:
+    """The three phases, and what is not known of them."""
+    liner = Liner(redact)
+    return {
+        "base": found.base_id,
+        "base_step": found.base_step,
+        "source": found.source,
+        "plan": [_planned(p) for p in found.plan[:TASK_LIMIT]],
+        "barriers": [
+            {"node": b.node, "has": list(b.has), "waits": list(b.waits)} for b in found.barriers
+        ],
+        "idle": list(found.idle[:NAME_LIMIT]),
+        "run": [_ran(r, liner) for r in found.run[:TASK_LIMIT]],
+        "update": [_updated(u, liner) for u in found.update],
+        "tasks": max(len(found.plan), len(found.run)),
+        "notes": [clean(n) for n in found.notes],
+    }
+
+
+def _planned(one: Planned) -> Json:
+    return {
+        "id": one.id,
+        "node": one.node,
+        "sent": None if one.sent is None else list(one.sent),
+        "triggers": [
+            {
+                "channel": t.channel,
+                "at": version_number(t.at),
+                "seen": version_number(t.seen),
+                "fired": t.fired,
+            }
+            for t in one.triggers
+        ],
+    }
+
+
+def _ran(one: Ran, liner: Liner) -> Json:
+    return {
+        "id": one.id,
+        "node": one.node,
+        "state": one.state,
+        "writes": [[c, liner.line(c, v)] for c, v in one.writes[:WRITE_LIMIT]],
+        "more": max(0, len(one.writes) - WRITE_LIMIT),
+    }
+
+
+def _updated(one: Updated, liner: Liner) -> Json:
+    name = one.channel
+    ticks = None
+    if one.names:
+        ticks = [list(one.names), list(barrier_names(one.old)), list(barrier_names(one.new))]
+    return {
+        "channel": name,
+        "routing": one.routing,
+        "how": clean(one.how),
+        "reducer": one.reducer,
+        "old": liner.maybe(name, one.old),
+        "new": liner.maybe(name, one.new),
+        "writes": [[node, liner.line(name, v)] for node, v in one.writes[:WRITE_LIMIT]],
+        "more": max(0, len(one.writes) - WRITE_LIMIT),
+        "from": version_number(one.before),
+        "to": version_number(one.after),
+        "ticks": ticks,
+    }
