@@ -20,10 +20,20 @@ await build({
   jsx: "automatic",
   jsxImportSource: "preact",
 });
-// Graphviz comes when it is first needed, as a module of its own: it is eight times the rest.
+// Tabs that not everybody opens, and Graphviz, come when they are first needed: as modules of their own.
 await build({
   ...common,
-  entryPoints: [join(here, "src", "viz", "entry.ts")],
+  entryPoints: [join(here, "src", "tabs", "entry.tsx")],
+  outfile: join(out, "tabs.js"),
+  loader: { ".css": "text" },
+  format: "esm",
+  target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+});
+await build({
+  ...common,
+  entryPoints: [join(here, "src", "tabs", "viz.ts")],
   outfile: join(out, "viz.js"),
   charset: "utf8",
   format: "esm",

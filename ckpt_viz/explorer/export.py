@@ -80,10 +80,9 @@ def _answers(session: Session, ids: list[str]) -> Json:
 
 def _with_assets(data: Json) -> Json:
     """The data with the modules that its tabs load; one that was not built is not there."""
-    if not data["answers"]["graph"]["dot"]:
-        return data
+    drawn = bool(data["answers"]["graph"]["dot"])
     found: Json = {}
-    for name in ASSETS:
+    for name in ASSETS if drawn else ASSETS[:1]:
         with contextlib.suppress(FileNotFoundError):  # the page says what is missing
             found[f"asset {name}"] = {"gzip": packed_asset(name)}
     return {**data, "answers": {**data["answers"], **found}}

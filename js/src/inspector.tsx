@@ -1,7 +1,7 @@
 import { BreakpointsSheet } from "./breaks";
 import { ChannelsPanel } from "./channels";
 import { ForkSheet } from "./fork";
-import { GraphPanel } from "./graph";
+import { Lazy } from "./lazy";
 import { DiffPanel, RawPanel } from "./panels";
 import { Skeleton, TabList, Title } from "./places";
 import { ExportSheet, HelpSheet, ReplaySheet, RunSheet, type SheetProps } from "./sheets";
@@ -112,7 +112,7 @@ function Panel({ view, answer }: { view: View; answer: Checkpoint }) {
         />
       );
     case "Graph":
-      return <GraphPanel view={view} answer={answer} />;
+      return <Lazy view={view} tab="Graph" answer={answer} />;
     case "Raw":
       return <RawPanel store={store} answer={answer} />;
   }

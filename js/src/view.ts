@@ -123,6 +123,12 @@ export class View {
     this.tab.value = name;
   }
 
+  /** To a tab, the focus first. */
+  toTab(name: Tab): void {
+    this.focusIn(`#${this.id}-tab-${name}`);
+    this.showTab(name);
+  }
+
   openSheet(name: Sheet): void {
     this.editPath.value = null;
     this.sheet.value = name;

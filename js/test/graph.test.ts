@@ -1,8 +1,8 @@
 import { instance } from "@viz-js/viz";
 import { expect, test } from "vitest";
 import { checkpointOf, story } from "../dev/fake";
-import { arrow, bar, layoutOf, neighbour } from "../src/viz/layout";
-import { type GraphAnswer, isOver, isTaken, marksOf, markWords, owner } from "../src/viz/marks";
+import { arrow, bar, layoutOf, neighbour } from "../src/tabs/layout";
+import { type GraphAnswer, isOver, isTaken, marksOf, markWords, owner } from "../src/tabs/marks";
 
 const DOT = `digraph { node [shape=box fixedsize=true width=1 height=0.4]
   n0 [label="<img src=x>"]; n1; n2; n3

@@ -1,71 +1,72 @@
+import type { Viz } from "@viz-js/viz";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count, safe } from "./format";
+import { count, safe } from "../format";
+import { loadModule } from "../load";
+import type { TaskInfo } from "../types";
+import { Button, Note } from "../ui";
+import { Failed } from "./failed";
+import { type Layout, layoutOf, type Way } from "./layout";
+import { type GraphAnswer, MARK_WORDS, type Mark, markOf, marksOf, owner } from "./marks";
 import { Phases } from "./phases";
-import type { Tab } from "./places";
-import { asKernelError, type Store } from "./store";
-import type { KernelError } from "./transport";
-import type { Checkpoint, TaskInfo } from "./types";
-import { Button, ErrorBox, Note } from "./ui";
-import type { View } from "./view";
-import { type Layout, layoutOf, type Way } from "./viz/layout";
-import { loadViz } from "./viz/load";
-import { type GraphAnswer, MARK_WORDS, type Mark, markOf, marksOf, owner } from "./viz/marks";
-import { fitScale, Glyph, Picture } from "./viz/picture";
+import { fitScale, Glyph, Picture } from "./picture";
+import { type Failure, failureOf, type TabProps } from "./props";
 
 interface Drawing {
   graph: GraphAnswer;
   layouts: Record<Way, Layout> | null;
 }
 
-/** One drawing for each graph that a store shows: the shape does not change with the checkpoint. */
-const drawings = new WeakMap<object, Promise<Drawing>>();
+/** One drawing for each graph that a history has: the shape does not change with the checkpoint. */
+const drawings = new WeakMap<object, Map<string, Promise<Drawing>>>();
 
-function drawingOf(store: Store): Promise<Drawing> {
-  const key = store.hello.peek() ?? store;
-  const known = drawings.get(key);
-  if (known) return known;
-  const made = draw(store);
-  drawings.set(key, made);
-  made.catch(() => drawings.delete(key));
+function drawingOf(props: TabProps): Promise<Drawing> {
+  const known = drawings.get(props.hello) ?? new Map<string, Promise<Drawing>>();
+  drawings.set(props.hello, known);
+  const key = props.at ?? "";
+  const made = known.get(key) ?? draw(props);
+  known.set(key, made);
+  made.catch(() => known.delete(key));
   return made;
 }
 
-async function draw(store: Store): Promise<Drawing> {
+async function draw({ ask, at }: TabProps): Promise<Drawing> {
   const [graph, viz] = await Promise.all([
-    store.ask<GraphAnswer>("graph"),
-    loadViz((kind, body) => store.ask(kind, body)).catch((reason: unknown) => reason as Error),
+    ask<GraphAnswer>("graph", at === undefined ? {} : { at }),
+    loadModule<{ instance(): Promise<Viz> }>(ask, "viz").then(
+      (module) => module.instance(),
+      (reason: unknown) => failureOf(reason), // matters only where there is something to draw
+    ),
   ]);
   if (!graph.dot) return { graph, layouts: null };
-  if (viz instanceof Error) throw viz;
+  if (!("render" in viz)) throw viz;
   return { graph, layouts: { TB: layoutOf(viz, graph.dot, "TB"), LR: layoutOf(viz, graph.dot, "LR") } };
 }
 
-export function GraphPanel({ view, answer }: { view: View; answer: Checkpoint }) {
-  const { store } = view;
+export function GraphPanel(props: TabProps) {
+  const { answer, hello, at } = props;
   const host = useRef<HTMLDivElement>(null);
   const { width, high } = useRoom(host);
-  const hello = store.hello.value;
   const [drawing, setDrawing] = useState<Drawing | null>(null);
-  const [error, setError] = useState<KernelError | null>(null);
+  const [error, setError] = useState<Failure | null>(null);
   const [picked, setPicked] = useState<string | null>(null);
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let alive = true;
     setError(null);
-    drawingOf(store).then(
+    drawingOf(props).then(
       (got) => alive && setDrawing(got),
-      (reason) => alive && setError(asKernelError(reason)),
+      (reason) => alive && setError(failureOf(reason)),
     );
     return () => {
       alive = false;
     };
-  }, [hello, tries]);
+  }, [hello, at, tries]);
   const marks = useMemo(() => marksOf(answer), [answer]);
   const layout = drawing?.layouts && width > 0 ? bestOf(drawing.layouts, width, high) : null;
   const node = picked && drawing ? drawing.graph.nodes[picked] : undefined;
   return (
     <div class="ckv-graphtab" ref={host}>
-      {error && <ErrorBox error={error} onRetry={() => setTries(tries + 1)} />}
+      {error && <Failed error={error} onRetry={() => setTries(tries + 1)} />}
       {!drawing && !error && <p class="ckv-empty">Drawing the graph…</p>}
       {drawing?.graph.why && <Note>{drawing.graph.why}</Note>}
       {drawing && layout && (
@@ -81,8 +82,7 @@ export function GraphPanel({ view, answer }: { view: View; answer: Checkpoint })
       )}
       {drawing && node && (
         <NodeCard
-          view={view}
-          answer={answer}
+          {...props}
           name={node.name}
           inside={node.inside}
           owner={owner(drawing.graph, picked as string)}
@@ -91,7 +91,7 @@ export function GraphPanel({ view, answer }: { view: View; answer: Checkpoint })
       )}
       {drawing && layout && <Legend graph={drawing.graph} marks={marks} />}
       {drawing?.graph.note && <Note>{safe(drawing.graph.note)}</Note>}
-      <Phases store={store} view={view.id} id={answer.id} step={view.row?.step ?? null} />
+      <Phases {...props} />
     </div>
   );
 }
@@ -166,10 +166,10 @@ function Legend({ graph, marks }: { graph: GraphAnswer; marks: Map<string, Mark>
   );
 }
 
-function NodeCard(props: { view: View; answer: Checkpoint; name: string; inside: string; owner: string; mark: Mark }) {
-  const { view, answer, name, inside, mark } = props;
+function NodeCard(props: TabProps & { name: string; inside: string; owner: string; mark: Mark }) {
+  const { answer, name, inside, mark } = props;
   const whyNot = inside ? undefined : answer.writes.why_not?.find((one) => one.node === name);
-  const last = inside ? null : lastRun(view, name);
+  const last = inside ? null : props.lastRun(name);
   return (
     <section class="ckv-nodecard" aria-label={`Node ${safe(name)}`}>
       <h4 dir="auto">
@@ -183,31 +183,17 @@ function NodeCard(props: { view: View; answer: Checkpoint; name: string; inside:
           <em>Not next</em> {safe(whyNot.why)}
         </p>
       )}
-      {inside && <Inner view={view} answer={answer} owner={props.owner} />}
+      {inside && <Inner {...props} />}
       <div class="ckv-row-start">
         {mark.made.length + mark.next.length > 0 && (
-          <Button
-            label="Its tasks in Writes"
-            kind="quiet"
-            onPress={() => goTo(view, "Writes", () => view.showTab("Writes"))}
-          />
+          <Button label="Its tasks in Writes" kind="quiet" onPress={() => props.goTo("Writes")} />
         )}
         {last && last.id !== answer.id && (
-          <Button
-            label={`Last ran at step ${last.step ?? "?"}`}
-            kind="quiet"
-            onPress={() => goTo(view, "Graph", () => view.pick(last.id))}
-          />
+          <Button label={`Last ran at step ${last.step ?? "?"}`} kind="quiet" onPress={() => props.pick(last.id)} />
         )}
       </div>
     </section>
   );
-}
-
-/** The focus goes to a tab before what is done takes its button away. */
-function goTo(view: View, tab: Tab, act: () => void): void {
-  view.inspector.current?.querySelector<HTMLElement>(`#${view.id}-tab-${tab}`)?.focus({ preventScroll: true });
-  act();
 }
 
 const SHOWN = 4;
@@ -227,33 +213,17 @@ function Told({ title, tasks }: { title: string; tasks: TaskInfo[] }) {
 }
 
 /** A node inside a subgraph has checkpoints of its own, in the namespace of the node that runs it. */
-function Inner({ view, answer, owner }: { view: View; answer: Checkpoint; owner: string }) {
-  const hello = view.store.hello.value;
+function Inner(props: TabProps & { owner: string }) {
+  const { answer, hello, at, owner } = props;
   const tasks = [...answer.writes.next, ...answer.writes.made].filter((task) => task.name === owner);
-  const prefix = hello?.ns ? `${hello.ns}|` : "";
+  const here = at ?? hello.ns;
+  const prefix = here ? `${here}|` : "";
   const spaces = tasks.map((task) => `${prefix}${owner}:${task.id}`).concat(`${prefix}${owner}`);
-  const space = spaces.find((one) => hello?.namespaces.includes(one));
+  const space = spaces.find((one) => hello.namespaces.includes(one));
   return (
     <>
       <p>Inside the subgraph that {safe(owner)} runs: its steps are in a namespace of their own.</p>
-      {space && hello?.thread && (
-        <Button
-          label={`Open the steps of ${safe(owner)}`}
-          onPress={() => void view.store.openThread(hello.thread as string, space)}
-        />
-      )}
+      {space && <Button label={`Open the steps of ${safe(owner)}`} onPress={() => props.openNamespace(space)} />}
     </>
   );
-}
-
-/** The newest row on the way from the root to here that a node made. */
-function lastRun(view: View, name: string): { id: string; step: number | null } | null {
-  const { store } = view;
-  let at = store.lanes.index(view.row?.unfinished?.parent ?? view.row?.id ?? "");
-  while (at >= 0) {
-    const row = store.rows[at];
-    if (row?.nodes.includes(name)) return { id: row.id, step: row.step };
-    at = store.lanes.parentRow[at] ?? -1;
-  }
-  return null;
 }

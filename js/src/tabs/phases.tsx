@@ -1,9 +1,10 @@
-import { useEffect, useState } from "preact/hooks";
-import { count, safe } from "./format";
-import { asKernelError, type Store } from "./store";
-import type { KernelError } from "./transport";
-import type { TaskInfo } from "./types";
-import { Choice, ErrorBox, Note } from "./ui";
+import { useState } from "preact/hooks";
+import { count, safe } from "../format";
+import type { TaskInfo } from "../types";
+import { Choice, Note } from "../ui";
+import { Failed } from "./failed";
+import { useAnswer } from "./kept";
+import type { TabProps } from "./props";
 
 export interface PhasesAnswer {
   base: string | null;
@@ -50,46 +51,11 @@ const PHASES = [
   { value: "run", text: "2 run" },
   { value: "update", text: "3 update" },
 ] as const;
-const KEPT = 200;
-
-/** Answers do not change: a step that was made stays as it was. */
-const answers = new WeakMap<Store, Map<string, PhasesAnswer>>();
-
-function useAnswer(
-  store: Store,
-  id: string,
-): { found: PhasesAnswer | null; error: KernelError | null; retry: () => void } {
-  const kept = answers.get(store) ?? new Map<string, PhasesAnswer>();
-  answers.set(store, kept);
-  const [state, setState] = useState<{ id: string; found: PhasesAnswer | null; error: KernelError | null } | null>(
-    null,
-  );
-  const [tries, setTries] = useState(0);
-  useEffect(() => {
-    if (kept.has(id)) return;
-    let alive = true;
-    store.ask<PhasesAnswer>("phases", { checkpoint: id }).then(
-      (found) => {
-        kept.set(id, found);
-        if (kept.size > KEPT) kept.delete(kept.keys().next().value as string);
-        if (alive) setState({ id, found, error: null });
-      },
-      (reason) => alive && setState({ id, found: null, error: asKernelError(reason) }),
-    );
-    return () => {
-      alive = false;
-    };
-  }, [id, tries]);
-  const now = state?.id === id ? state : null;
-  // what was shown stays until the next answer is there: no flicker while one walks along
-  return { found: kept.get(id) ?? state?.found ?? null, error: now?.error ?? null, retry: () => setTries(tries + 1) };
-}
-
 /** The step that made the selected checkpoint, phase by phase. */
-export function Phases(props: { store: Store; view: string; id: string; step: number | null }) {
-  const { found, error, retry } = useAnswer(props.store, props.id);
+export function Phases(props: TabProps) {
+  const { found, error, retry } = useAnswer<PhasesAnswer>(props, "phases");
   const [phase, setPhase] = useState<Phase>("plan");
-  if (error) return <ErrorBox error={error} onRetry={retry} />;
+  if (error) return <Failed error={error} onRetry={retry} />;
   if (!found) return null;
   const move = (by: number) => {
     const at = PHASES.findIndex((one) => one.value === phase) + by;

@@ -1,0 +1,23 @@
+// The tabs that are loaded when they are first opened: they keep the page's own bundle small.
+import { render } from "preact";
+import { GraphPanel } from "./graph";
+import graph from "./graph.css";
+import phases from "./phases.css";
+import type { TabProps } from "./props";
+
+const PANELS = { Graph: GraphPanel };
+
+/** Draws a tab in an element of the panel; null takes it away. */
+export function show(host: HTMLElement, props: TabProps | null): void {
+  render(props && <Drawn {...props} />, host);
+}
+
+function Drawn(props: TabProps) {
+  const Panel = PANELS[props.tab];
+  return (
+    <>
+      <style>{graph + phases}</style>
+      <Panel {...props} />
+    </>
+  );
+}
