@@ -10,12 +10,13 @@ BIN := $(VENV)/bin
 STATIC := ckpt_viz/explorer/static/widget.js
 NODE_STAMP := js/node_modules/.package-lock.json
 JS_SOURCES := $(shell find js/src -type f 2>/dev/null) $(wildcard js/*.json js/*.mjs js/*.ts)
+SECONDS_OF_FUZZ ?= 600
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 CHROMIUM_LINE := apt-get install -y --no-install-recommends chromium
 REDIS_LINE := apt-get install -y --no-install-recommends redis-server
 export LANGSMITH_TRACING := false
 
-.PHONY: help demo test lint js js-test py-test soak bench screenshots chromium redis clean
+.PHONY: help demo test lint js js-test py-test soak fuzz bench screenshots chromium redis clean
 
 help:
 	@echo 'make demo           the tour, in JupyterLab'
@@ -23,6 +24,7 @@ help:
 	@echo 'make test           every check: lint, types, floors, page, Python, real browser'
 	@echo 'make soak           the tests that take full counts'
 	@echo 'make screenshots    pictures of the Explorer for README.md, in js/pictures'
+	@echo 'make fuzz           the serializer against ten minutes of bytes that a fuzzer makes'
 	@echo 'make bench          speed, as ratios of CPU time: LangGraph divided by this engine'
 	@echo 'make clean          remove what was built, but for .venv'
 
@@ -88,6 +90,9 @@ py-test: $(VENV)/.stamp-test $(STATIC) chromium redis
 
 soak: $(VENV)/.stamp-test $(STATIC) redis
 	$(BIN)/python -m pytest -m soak
+
+fuzz: $(VENV)/.stamp-fuzz
+	$(BIN)/python -m tests.fuzz $(SECONDS_OF_FUZZ)
 
 bench: $(VENV)/.stamp-test
 	$(BIN)/python tests/bench/compare.py

@@ -217,7 +217,7 @@ class MissingThreadIdError(CkptVizError, ValueError, KeyError):
 
 
 class SerializationError(CkptVizError, TypeError):
-    """A value cannot be saved.
+    """A value cannot be saved, or what is stored cannot be read.
 
     ``path`` is its place in the value (``$.foo.x[1]``), ``type_name`` its type and
     ``channel`` the channel that holds it, where known.
@@ -230,6 +230,15 @@ class SerializationError(CkptVizError, TypeError):
         self.path = path
         self.type_name = type_name
         self.channel = channel
+
+
+def damaged(tag: str, error: object) -> SerializationError:
+    """The error of stored bytes that no value was ever packed into."""
+    return SerializationError(
+        f"Cannot read a value stored as {tag!r}: {error}. The stored bytes are damaged or cut "
+        "short, or they were written by something else. What is stored elsewhere can be read.",
+        type_name=tag,
+    )
 
 
 class TaskNotFound(CkptVizError):

@@ -30,6 +30,8 @@ from typing import Any, TypeAlias
 import ormsgpack
 from ormsgpack import Ext, packb, unpackb
 
+from ckpt_viz.errors import damaged
+
 SAME, LIST, MAP, PART, BODY = range(5)
 
 Change: TypeAlias = tuple[int, int, Any, dict[int, bytes] | None]
@@ -146,19 +148,43 @@ def read(data: bytes) -> list[Any]:
     """A record as its list, with base and places in full.
 
     Raises:
-        ValueError: the bytes are no record.
+        SerializationError: the bytes are no record.
     """
-    found = unpackb(data, option=_KEYS)
-    if not isinstance(found, list) or len(found) < 2:
-        raise ValueError("not a delta")
-    kind = found[0]
-    if kind == PART:
-        found[1] = [LONG[x] for x in found[1]]
-    elif kind != BODY:
-        found[1] = LONG[found[1]]
-    if kind in (LIST, MAP) and found[3].__class__ is list:
-        found[3][0] = [LONG[x] for x in found[3][0]]
+    try:
+        found: list[Any] = unpackb(data, option=_KEYS)
+        kind = found[0]
+        if not _FITS[kind](*found[1:]):
+            raise ValueError("no such change")
+        if kind == PART:
+            found[1] = [LONG[x] for x in found[1]]
+        elif kind != BODY:
+            found[1] = LONG[found[1]]
+        if kind in (LIST, MAP) and found[3].__class__ is list:
+            found[3][0] = [LONG[x] for x in found[3][0]]
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise damaged("delta", error) from error
     return found
+
+
+def _is_change(base: Any, n: Any, tail: Any, sets: Any = None) -> bool:
+    if sets is not None and not all(type(i) is int and type(b) is bytes for i, b in sets.items()):
+        return False
+    sound = type(n) is int and n >= 0
+    return sound and (type(tail) is bytes or (type(tail) is list and _is_place(*tail)))
+
+
+def _is_place(place: Any, start: Any, length: Any) -> bool:
+    sizes = type(start) is int is type(length) and start >= 0 and length >= 0
+    return sizes and type(place) is list and len(place) <= 3
+
+
+_FITS: dict[Any, Callable[..., bool]] = {
+    SAME: lambda base: True,
+    LIST: _is_change,
+    MAP: _is_change,
+    PART: _is_place,
+    BODY: lambda base, rest, versions, seen: type(rest) is type(versions) is type(seen) is dict,
+}
 
 
 def change_of(found: Sequence[Any]) -> Change:

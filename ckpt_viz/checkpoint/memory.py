@@ -34,6 +34,7 @@ from ckpt_viz.checkpoint.memory_values import Values
 from ckpt_viz.checkpoint.persistent import PersistentDict
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY
+from ckpt_viz.checkpoint.telling import DAMAGE, unreadable
 from ckpt_viz.errors import SerializationError
 
 __all__ = ["InMemorySaver", "MemorySaver", "PersistentDict"]
@@ -221,21 +222,26 @@ class InMemorySaver(Finding):
         self, thread: str, ns: str, id_: str, row: Row, metadata: Metadata | None
     ) -> CheckpointTuple:
         packed = self._packed.using(self.serde)
-        loads = packed.codec.loads
-        checkpoint = packed.checkpoint(thread, ns, id_, row)
+        loads, what = packed.codec.loads, "its body"
         values = {}
-        for channel, version in checkpoint["channel_versions"].items():
-            typed = packed.value(thread, ns, channel, version)
-            if typed is not None and typed[0] != "empty":
-                values[channel] = loads(typed)
-        checkpoint["channel_values"] = values
-        return CheckpointTuple(
-            config_of(thread, ns, id_),
-            checkpoint,
-            self._metadata(thread, ns, id_, row) if metadata is None else metadata,
-            parent_of(thread, ns, row[2]),
-            self._writes(thread, ns, id_),
-        )
+        try:
+            checkpoint = packed.checkpoint(thread, ns, id_, row)
+            for channel, version in checkpoint["channel_versions"].items():
+                what = f"channel {channel!r}"
+                typed = packed.value(thread, ns, channel, version)
+                if typed is not None and typed[0] != "empty":
+                    values[channel] = loads(typed)
+            checkpoint["channel_values"] = values
+            what = "its metadata"
+            if metadata is None:
+                metadata = self._metadata(thread, ns, id_, row)
+            what = "its writes"
+            writes = self._writes(thread, ns, id_)
+        except DAMAGE as error:
+            raise unreadable(error, thread, ns, id_, what) from error
+        config = config_of(thread, ns, id_)
+        parent = parent_of(thread, ns, row[2])
+        return CheckpointTuple(config, checkpoint, metadata, parent, writes)
 
     def _writes(self, thread: str, ns: str, id_: str) -> list[PendingWrite]:  # type: ignore[valid-type]
         kept = self.writes.get((thread, ns, id_))

@@ -19,10 +19,9 @@ from ckpt_viz.checkpoint.keys import version_name
 from ckpt_viz.checkpoint.scripted.rows import Blob, BlobKey, Query, Row, Rows, Write
 from ckpt_viz.checkpoint.scripted.values import Values
 from ckpt_viz.checkpoint.serde.base import Typed
-from ckpt_viz.errors import SerializationError
+from ckpt_viz.checkpoint.telling import telling
 
 _PAGE = 50
-_DAMAGE = (ValueError, LookupError, AttributeError, OverflowError, TypeError)
 
 
 class Listing:
@@ -117,7 +116,7 @@ class _Page:
             key = BlobKey(row.ns, channel, version_name(version))
             if key not in self._blobs:
                 continue
-            with telling(row, "channel", channel):
+            with telling(row.thread, row.ns, row.id, "channel", channel):
                 typed, _ = values.whole(row.thread, key, self._blobs, self._memo)
                 if typed[0] != "empty":
                     state[channel] = loads(typed)
@@ -125,7 +124,7 @@ class _Page:
 
     def _write(self, row: Row, write: Write) -> PendingWrite:
         place = (row.thread, row.ns, row.id, write.task, write.idx)
-        with telling(row, "a write to", write.channel):
+        with telling(row.thread, row.ns, row.id, "a write to", write.channel):
             typed = self._values.write(write.typed, write.base, place, self._blobs, self._memo)
             return write.task, write.channel, self._values.codec.loads(typed)
 
@@ -140,7 +139,7 @@ def bodies_of(rows: Rows, values: Values, of: Sequence[Row]) -> Script[list[Chec
 
 
 def _body(values: Values, row: Row, known: Mapping[tuple[str, str, str], Row]) -> Checkpoint:
-    with telling(row, "its body"):
+    with telling(row.thread, row.ns, row.id, "its body"):
         body = values.checkpoint(row, known)
         body["channel_versions"].items()
         return body
@@ -148,26 +147,5 @@ def _body(values: Values, row: Row, known: Mapping[tuple[str, str, str], Row]) -
 
 def meta_of(values: Values, row: Row) -> Metadata:
     """The metadata of a row."""
-    with telling(row, "its metadata"):
+    with telling(row.thread, row.ns, row.id, "its metadata"):
         return {**values.load(row.meta, row.thread, row.ns, row.id, "metadata")}
-
-
-class telling:  # noqa: N801 - reads as what it is, a with statement
-    """Turns what damaged bytes raise into an error that names their place."""
-
-    __slots__ = ("_row", "_what")
-
-    def __init__(self, row: Row, *what: str) -> None:
-        self._row = row
-        self._what = what
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, _DAMAGE) and not isinstance(error, SerializationError):
-            row, what = self._row, " ".join(self._what)
-            raise SerializationError(
-                f"Checkpoint {row.id!r} of thread {row.thread!r} (namespace {row.ns!r}): the "
-                f"stored bytes of {what} are damaged ({error}). Restore them, or delete the thread."
-            ) from error

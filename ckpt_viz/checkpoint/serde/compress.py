@@ -10,7 +10,7 @@ import threading
 import zstandard
 
 from ckpt_viz.checkpoint.serde.base import Typed
-from ckpt_viz.errors import SerializationError
+from ckpt_viz.errors import SerializationError, damaged
 
 MARK = "+zstd"
 _LEAST = 512
@@ -45,6 +45,8 @@ def expand(typed: Typed) -> Typed:
         SerializationError: the bytes are damaged, or claim to unpack to 2 GB or more.
     """
     tag, data = typed
+    if tag.__class__ is not str or data.__class__ is not bytes:
+        raise damaged(str(tag), f"{type(data).__name__} instead of bytes")
     if not tag.endswith(MARK):
         return typed
     try:

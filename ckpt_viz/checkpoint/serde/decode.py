@@ -11,6 +11,7 @@ import re
 import sys
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from ormsgpack import OPT_NON_STR_KEYS, unpackb
@@ -19,6 +20,7 @@ from ckpt_viz.checkpoint.serde import registry as reg
 from ckpt_viz.checkpoint.serde.event_hooks import emit_serde_event
 from ckpt_viz.checkpoint.serde.frames import build_frame
 from ckpt_viz.checkpoint.serde.opaque import Opaque
+from ckpt_viz.errors import damaged
 
 _BAD = (
     ArithmeticError,
@@ -26,6 +28,7 @@ _BAD = (
     AttributeError,
     ImportError,
     LookupError,
+    MemoryError,
     RuntimeError,
     TypeError,
     ValueError,
@@ -68,8 +71,15 @@ def hook_by(find: Callable[[reg.Name], Any], nested: Hook | None = None) -> Hook
 
 
 def unpack(data: bytes, hook: Hook) -> Any:
-    """The value that was packed into ``data``."""
-    return unpackb(data, ext_hook=hook, option=OPT_NON_STR_KEYS)
+    """The value that was packed into ``data``.
+
+    Raises:
+        SerializationError: the bytes are damaged: no value was ever packed so.
+    """
+    try:
+        return unpackb(data, ext_hook=hook, option=OPT_NON_STR_KEYS)
+    except (ValueError, TypeError) as error:
+        raise damaged("msgpack", error) from error
 
 
 def _opaque(code: int, parts: Any, raw: bytes) -> Opaque:
@@ -111,8 +121,7 @@ def _numpy_scalar_class(name: str) -> Any:
 def _one(find: Find, parts: list[Any]) -> Any:
     cls = _wanted(find, parts)
     value = parts[2]
-    if cls is bytearray and not isinstance(value, bytes):
-        raise TypeError("a bytearray is made of bytes")
+    _check(cls, [value])
     if isinstance(value, list) and isinstance(cls, type) and issubclass(cls, enum.Enum):
         return _member(cls, value)
     return cls(value)
@@ -130,7 +139,20 @@ def _args(find: Find, parts: list[Any]) -> Any:
     cls = _wanted(find, parts)
     if isinstance(cls, type) and issubclass(cls, BaseException):
         return _rebuild_exception(cls, parts[2], {})
+    _check(cls, parts[2])
     return cls(*parts[2])
+
+
+def _check(cls: Any, args: list[Any]) -> None:
+    """Refuse what would make a few bytes into hours or gigabytes.
+
+    Raises:
+        TypeError: a bytearray of a length, or a fraction told by an exponent.
+    """
+    if cls is bytearray and not all(isinstance(a, bytes) for a in args):
+        raise TypeError("a bytearray is made of bytes")
+    if cls is Fraction and not all(isinstance(a, int) or str(a).isdecimal() for a in args):
+        raise TypeError("a fraction is made of whole numbers")
 
 
 def _kwargs(find: Find, parts: list[Any]) -> Any:
@@ -263,14 +285,32 @@ def _array(_: Find, parts: list[Any]) -> Any:
     kind = numpy.dtype(dtype)
     if kind.hasobject:
         raise TypeError("arrays of objects are not loaded")
-    return numpy.frombuffer(bytearray(raw), dtype=kind).reshape(shape, order=order)
+    if not isinstance(raw, bytes):
+        raise TypeError("an array is made of bytes")
+    made = numpy.frombuffer(bytearray(raw), dtype=kind).reshape(shape, order=order)
+    _check_text(kind, made)
+    return made
+
+
+def _check_text(kind: Any, made: Any) -> None:
+    """Numpy shows texts unchecked, and breaks on letters that do not exist.
+
+    Raises:
+        ValueError: the array holds such a letter.
+    """
+    if kind.kind == "U" and made.size and kind.itemsize:
+        letters = made.reshape(-1).view(kind.byteorder.replace("|", "=") + "u4")
+        if int(letters.max()) > sys.maxunicode:
+            raise ValueError("no such letter")
 
 
 def _scalar(_: Find, parts: list[Any]) -> Any:
     kind = _numpy().dtype(parts[0])
     if kind.hasobject:
         raise TypeError("scalars of objects are not loaded")
-    return _numpy().frombuffer(parts[1], dtype=kind)[0]
+    made = _numpy().frombuffer(parts[1], dtype=kind)
+    _check_text(kind, made)
+    return made[0]
 
 
 def _frame(_: Find, parts: list[Any]) -> Any:

@@ -17,7 +17,7 @@ from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.checkpoint.serde.decode import unpack, unpacker
 from ckpt_viz.checkpoint.serde.encode import pack
 from ckpt_viz.checkpoint.serde.models import secrets_welcome
-from ckpt_viz.errors import CkptVizError, SerializationError
+from ckpt_viz.errors import CkptVizError, SerializationError, damaged
 
 NULL: Typed = ("null", b"")
 EMPTY: Typed = ("empty", b"")
@@ -146,7 +146,8 @@ class JsonPlusSerializer:
         """The value of ``(tag, bytes)``, as a fresh object.
 
         Raises:
-            SerializationError: the tag is unknown, or needs ``pickle_fallback=True``.
+            SerializationError: the tag is unknown, or needs ``pickle_fallback=True``; or the bytes
+                are damaged.
         """
         tag, raw = data
         if tag == "msgpack":
@@ -158,7 +159,10 @@ class JsonPlusSerializer:
         if tag == "bytearray":
             return bytearray(raw)
         if tag == "json":
-            return json.loads(raw)
+            try:
+                return json.loads(raw)
+            except ValueError as error:
+                raise damaged("json", error) from error
         if tag == "delta":
             return describe(raw, partial(unpack, hook=self._hook))
         if tag == "pickle" and self.pickle_fallback:

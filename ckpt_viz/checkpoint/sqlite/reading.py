@@ -35,6 +35,8 @@ from ckpt_viz.checkpoint.sqlite.rows import (
     read_writes,
     typed_of,
 )
+from ckpt_viz.checkpoint.telling import DAMAGE, unreadable
+from ckpt_viz.errors import damaged
 
 _PAGE = 200
 _MANY = 400
@@ -145,6 +147,8 @@ class Source:
         """The metadata of a row."""
         k, id_, _, source, step, _, _, tag, data = row
         if not tag:
+            if step.__class__ is not int:
+                raise damaged("step", repr(step))
             return {"source": source, "step": step, "parents": {}}
         typed = expand(self.packing.unseal((tag, data), *self.places[k], id_, "metadata"))
         return self.packing.loads(typed)  # type: ignore[no-any-return]
@@ -342,6 +346,16 @@ class Reader:
         return rows[:size]
 
     def _tuples(self, conn: sqlite3.Connection, rows: list[Row]) -> list[CheckpointTuple]:
+        try:
+            return self._read(conn, rows)
+        except DAMAGE as error:
+            if len(rows) > 1:
+                for row in rows:  # to find the one that is damaged
+                    self._tuples(conn, [row])
+            k, id_ = rows[0][:2]
+            raise unreadable(error, *self.source.places[k], id_, "its rows") from error
+
+    def _read(self, conn: sqlite3.Connection, rows: list[Row]) -> list[CheckpointTuple]:
         source = self.source
         source.forget_maps()
         bodies: dict[tuple[int, str], Checkpoint] = {}
@@ -373,17 +387,21 @@ class Reader:
         source, loads = self.source, self.source.packing.loads
         k, id_, parent = row[:3]
         thread, ns = source.places[k]
-        body["channel_values"] = {
-            channel: loads(source.typed(cell, thread, ns, channel, version))
-            for channel, (version, cell) in cells.items()
-            if cell is not False
-        }
+        body["channel_values"] = values = {}
+        what, channel = "channel", ""
         pending: list[PendingWrite] = []
-        for task, _, index, channel, cell in sorted(
-            writes or (), key=lambda write: (write[1], write[0], write[2])
-        ):
-            typed = source.typed(cell, thread, ns, id_, task, index)
-            pending.append((task, channel, loads(typed)))
+        try:
+            for channel, (version, cell) in cells.items():
+                if cell is not False:
+                    values[channel] = loads(source.typed(cell, thread, ns, channel, version))
+            what = "a write to"
+            for task, _, index, channel, cell in sorted(
+                writes or (), key=lambda write: (write[1], write[0], write[2])
+            ):
+                typed = source.typed(cell, thread, ns, id_, task, index)
+                pending.append((task, channel, loads(typed)))
+        except DAMAGE as error:
+            raise unreadable(error, thread, ns, id_, f"{what} {channel!r}") from error
         return CheckpointTuple(
             config_of(thread, ns, id_),
             body,

@@ -18,6 +18,8 @@ from ckpt_viz.checkpoint.base import Checkpoint
 from ckpt_viz.checkpoint.delta import LONG, long, short
 from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, NULL
+from ckpt_viz.checkpoint.telling import DAMAGE
+from ckpt_viz.errors import damaged
 
 Cell: TypeAlias = Any
 Write: TypeAlias = tuple[int, str, Cell]
@@ -77,11 +79,18 @@ def pack_cells(cells: Mapping[str, Cell]) -> bytes:
 
 
 def read_cells(data: bytes) -> dict[str, Cell]:
-    """What `pack_cells` packed."""
-    found: dict[Any, Cell] = unpackb(data, option=_KEYS)
-    for key in found:
-        if key.__class__ is not str:
-            return {_text(key): cell for key, cell in found.items()}
+    """What `pack_cells` packed.
+
+    Raises:
+        SerializationError: the bytes are damaged.
+    """
+    try:
+        found: dict[Any, Cell] = unpackb(data, option=_KEYS)
+        for key in found.keys():  # noqa: SIM118 - a list has none, and is no row
+            if key.__class__ is not str:
+                return {_text(key): cell for key, cell in found.items()}
+    except DAMAGE as error:
+        raise damaged("values", error) from error
     return found
 
 
@@ -96,9 +105,16 @@ def pack_writes(writes: Iterable[Write]) -> bytes:
 
 
 def read_writes(data: bytes) -> list[Write]:
-    """What `pack_writes` packed."""
-    flat = unpackb(data)
-    return [(flat[i], _text(flat[i + 1]), flat[i + 2]) for i in range(0, len(flat), 3)]
+    """What `pack_writes` packed.
+
+    Raises:
+        SerializationError: the bytes are damaged.
+    """
+    try:
+        flat = unpackb(data)
+        return [(flat[i], _text(flat[i + 1]), flat[i + 2]) for i in range(0, len(flat), 3)]
+    except DAMAGE as error:
+        raise damaged("writes", error) from error
 
 
 def is_plain(checkpoint: Checkpoint) -> bool:
@@ -144,7 +160,18 @@ def pack_body(
 
 
 def read_body(id_: str, data: bytes) -> tuple[Checkpoint, str | None]:
-    """The checkpoint, and what `pack_body` was told as ``whole``."""
+    """The checkpoint, and what `pack_body` was told as ``whole``.
+
+    Raises:
+        SerializationError: the bytes are damaged.
+    """
+    try:
+        return _read_body(id_, data)
+    except DAMAGE as error:
+        raise damaged("checkpoint", error) from error
+
+
+def _read_body(id_: str, data: bytes) -> tuple[Checkpoint, str | None]:
     parts = unpackb(data, option=_KEYS)
     v, ts, versions, seen, updated = parts[:5]
     told = LONG

@@ -41,7 +41,9 @@ from ckpt_viz.checkpoint.sqlite.rows import (
     typed_of,
 )
 from ckpt_viz.checkpoint.sqlite.writing import Put, Writer
+from ckpt_viz.checkpoint.telling import DAMAGE
 from ckpt_viz.checkpoint.upkeep import check_strategy, farthest_needed, path_of, to_keep
+from ckpt_viz.errors import SerializationError
 
 _OF_CHAINS = "at BETWEEN chain << 20 AND (chain << 20) + 0xFFFFF"
 _SIZES = f"""(SELECT ifnull(sum(length(data)), 0) FROM ckpt_values v WHERE v.k=t.k)
@@ -473,7 +475,11 @@ def storage_report(conn: Connection, packing: Packing) -> dict[str, Any]:
         values: list[dict[str, Any]] = []
         written = 0
         for k, ns in _spaces(conn, row["thread_id"]):
-            own, wrote = _sizes(conn, packing, (k, row["thread_id"], ns))
+            try:
+                own, wrote = _sizes(conn, packing, (k, row["thread_id"], ns))
+            except DAMAGE as error:
+                text = f"Thread {row['thread_id']!r}, namespace {ns!r}, is damaged: {error}"
+                raise SerializationError(text) from error
             values += own
             written += wrote
         total = sum(value["bytes"] for value in values)
