@@ -8,6 +8,7 @@ import re
 import shlex
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
@@ -17,7 +18,8 @@ from ckpt_viz.explorer.session import heading
 from ckpt_viz.explorer.static import text_tree
 from ckpt_viz.explorer.widget import Explorer, explore
 from ckpt_viz.timeline.acts import GraphTimeline
-from ckpt_viz.timeline.open import open_timeline
+from ckpt_viz.timeline.langgraph import is_langgraph
+from ckpt_viz.timeline.open import open_recorded, open_timeline
 from ckpt_viz.timeline.source import NoHistoryError
 
 # What each sub-command takes after its source; "" is the magic without one.
@@ -42,6 +44,8 @@ def _parse(command: str, words: list[str]) -> argparse.Namespace:
     names = ("SOURCE", *COMMANDS[command])
     prog = f"%ckpt {command}".rstrip()
     options = "[--thread T] [--ns N] [--at ID|STEP] [--graph G]"
+    if not command:
+        options += " [--record]"
     parser = _Parser(prog=prog, usage=f"%(prog)s {' '.join(names)} {options}", add_help=False)
     for name in names:
         parser.add_argument(name.lower(), metavar=name)
@@ -49,6 +53,8 @@ def _parse(command: str, words: list[str]) -> argparse.Namespace:
     parser.add_argument("--ns", default="")
     parser.add_argument("--at")
     parser.add_argument("--graph")
+    if not command:
+        parser.add_argument("--record", action="store_true")
     return parser.parse_args(words)
 
 
@@ -64,13 +70,15 @@ class CkptMagics(Magics):
     def ckpt(self, line: str, cell: str | None = None) -> Any:
         """Shows the checkpoints of a graph run, to browse, fork and replay.
 
-        %ckpt SOURCE [--thread T] [--ns N] [--at ID|STEP] [--graph G]
+        %ckpt SOURCE [--thread T] [--ns N] [--at ID|STEP] [--graph G] [--record]
         %ckpt threads SOURCE            the threads that a saver holds
         %ckpt history SOURCE            the tree as text, newest first
         %ckpt diff SOURCE A B           what changed from A to B (ids or steps)
         %ckpt export SOURCE FILE        .html (browsable, offline), .svg or .json
-        %%ckpt                          runs its cell, then explores each graph that ran in it
+        %%ckpt                          runs its cell, then explores each graph that ran in it;
+                                        Explorers of a graph that the cell made anew go on with it
 
+        --record shows a graph that has no checkpointer: what is run there is kept in memory.
         SOURCE is a Python expression for a compiled graph or a saver, or the path of a SQLite
         file. A saver or file alone is read-only; --graph G gives it the graph to act with.
 
@@ -119,7 +127,10 @@ class CkptMagics(Magics):
         graph = None if args.graph is None else self._value(args.graph)
         try:
             timeline = open_timeline(self._value(args.source), args.thread, args.ns, graph)
-        except (NoHistoryError, TypeError, OSError) as error:
+        except NoHistoryError as error:
+            offer = f"Or record runs in memory, from here on: %ckpt {args.source} --record"
+            raise UsageError(f"%ckpt: {error} {offer}") from error
+        except (TypeError, OSError) as error:
             raise UsageError(f"%ckpt: {error}") from error
         if timeline.thread_id is None:
             threads = timeline.threads()
@@ -128,12 +139,51 @@ class CkptMagics(Magics):
         return timeline
 
     def _explore(self, args: argparse.Namespace) -> Explorer:
-        timeline = self._open(args)
+        timeline = self._record(args) if args.record else self._open(args)
         at = int(args.at) if args.at and args.at.lstrip("-").isdigit() else args.at
         try:
-            return explore(timeline, at=at)
+            explorer = explore(timeline, at=at)
         except (LookupError, ValueError) as error:
             raise UsageError(f"%ckpt: {error}") from error
+        self._remember(args.source, explorer)
+        return explorer
+
+    def _record(self, args: argparse.Namespace) -> GraphTimeline:
+        """A graph on a scratch saver, which keeps what is run from its Explorer."""
+        graph = self._value(args.source)
+        if not hasattr(graph, "get_state_history"):
+            raise UsageError(f"%ckpt --record: {args.source} is no compiled graph")
+        return open_recorded(graph, args.thread)
+
+    # -- new code, old history -----------------------------------------------------------------
+
+    @property
+    def _opened(self) -> dict[str, WeakKeyDictionary[Explorer, Any]]:
+        """Variable -> the Explorers that were opened for it, each with the graph it held then."""
+        opened: dict[str, WeakKeyDictionary[Explorer, Any]]
+        opened = self.__dict__.setdefault("_by_name", {})
+        return opened
+
+    def _remember(self, name: str, explorer: Explorer) -> None:
+        if name in self._shell.user_ns:
+            held = self._opened.setdefault(name, WeakKeyDictionary())
+            held[explorer] = self._shell.user_ns[name]
+
+    def _adopt(self) -> list[str]:
+        """Gives graphs that were made anew to the Explorers of their names; what to say of it."""
+        said: dict[str, None] = {}
+        for name, explorers in self._opened.items():
+            new = self._shell.user_ns.get(name)
+            if not hasattr(new, "get_state_history"):
+                continue
+            for explorer, graph in list(explorers.items()):
+                same = is_langgraph(new) == is_langgraph(graph)  # no engine takes over the other's
+                if new is graph or not same or explorer.comm is None:
+                    continue
+                explorer.graph = explorers[explorer] = new
+                news = f"the Explorer of {name} goes on with the new code{explorer.changes}"
+                said[f"%%ckpt: {news}"] = None
+        return list(said)
 
     def _one(self, args: argparse.Namespace) -> GraphTimeline:
         timeline = self._open(args)
@@ -183,11 +233,18 @@ class CkptMagics(Magics):
         before = _heads(self._shell.user_ns)
         result = self._shell.run_cell(cell)
         after = _heads(self._shell.user_ns)
-        for (key, thread), (graph, head) in after.items():
+        said = self._adopt()
+        for line in said:
+            print(line)
+        ran = False
+        for (key, thread), (name, head) in after.items():
             known = before.get((key, thread))
             if known is None or known[1] != head:
-                display(explore(graph, thread))  # type: ignore[no-untyped-call]
-        if result.error_in_exec is None and before == after:
+                ran = True
+                explorer = explore(self._shell.user_ns[name], thread)
+                self._remember(name, explorer)
+                display(explorer)  # type: ignore[no-untyped-call]
+        if result.error_in_exec is None and not ran and not said:
             print("%%ckpt: no graph with a checkpointer ran in this cell")
 
 
@@ -201,9 +258,9 @@ def _words(line: str) -> list[str]:
         raise UsageError(f"%ckpt: {error}") from error
 
 
-def _heads(namespace: dict[str, Any]) -> dict[tuple[int, str], tuple[Any, str]]:
-    """(saver, thread) -> (graph, newest checkpoint id), for every graph in the notebook."""
-    out: dict[tuple[int, str], tuple[Any, str]] = {}
+def _heads(namespace: dict[str, Any]) -> dict[tuple[int, str], tuple[str, str]]:
+    """(saver, thread) -> (variable, newest checkpoint id), for every graph in the notebook."""
+    out: dict[tuple[int, str], tuple[str, str]] = {}
     for name, value in list(namespace.items()):
         if name.startswith("_") or not hasattr(value, "get_state_history"):
             continue
@@ -212,7 +269,7 @@ def _heads(namespace: dict[str, Any]) -> dict[tuple[int, str], tuple[Any, str]]:
         except (NoHistoryError, TypeError):
             continue
         for info in timeline.threads():
-            out[id(timeline.saver), info.id] = (value, info.head)
+            out[id(timeline.saver), info.id] = (name, info.head)
     return out
 
 

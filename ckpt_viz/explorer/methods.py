@@ -52,6 +52,17 @@ class Acts:
 
     _session: Session
 
+    @property
+    def changes(self) -> str:
+        """What the graph that was set last has other than the one before, in words."""
+        changes = self._session.changes or {}
+        named = [
+            f"{word}: {', '.join(changes[key])}"
+            for key, word in (("new", "new"), ("gone", "gone"))
+            if changes.get(key)
+        ]
+        return f" ({'; '.join(named)})" if named else ""
+
     def _twin(self, timeline: GraphTimeline) -> Self:
         """An Explorer like this one of another history."""
         raise NotImplementedError

@@ -188,8 +188,11 @@ class Session:
         """What the page says of a scratch copy: the thread behind it, None where there is none."""
         if not self.timeline.is_scratch:
             return None
-        home = self.home
-        return {"thread": self.timeline.thread_id, "back": home is not None}
+        return {
+            "thread": self.timeline.thread_id,
+            "back": self.home is not None,
+            "recorded": self.timeline.is_recorded,
+        }
 
     def enter_scratch(self, checkpoint_id: str | None) -> None:
         """Shows an in-memory copy of a checkpoint's lineage in the place of the history."""

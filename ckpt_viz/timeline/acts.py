@@ -34,8 +34,13 @@ class GraphTimeline(GraphRuns):
     def _overwrite(self, value: Any) -> Any:
         raise NotImplementedError
 
-    def _scratch(self) -> Any:
+    @staticmethod
+    def memory(serde: Any = None) -> Any:
+        """A saver of the engine's that keeps everything in memory."""
         raise NotImplementedError
+
+    def _scratch(self) -> Any:
+        return self.memory(getattr(self.saver, "serde", None))
 
     def __init__(
         self,
@@ -48,6 +53,7 @@ class GraphTimeline(GraphRuns):
         super().__init__(graph, thread_id, checkpoint_ns, colour)
         self._labels = Labels()
         self.is_scratch = False
+        self.is_recorded = False
         self._inside: dict[str, GraphTimeline] = {}
 
     def inside(self, checkpoint_ns: str) -> GraphTimeline:
@@ -69,12 +75,13 @@ class GraphTimeline(GraphRuns):
         self._labels = other._labels
         self.breakpoints = other.breakpoints
         self.is_scratch = other.is_scratch
+        self.is_recorded = other.is_recorded
         return self
 
     @property
     def place(self) -> str:
         """Where an act writes, in words: "SQLite file runs.db"."""
-        return "the scratch copy in memory" if self.is_scratch else place_of(self.saver)
+        return "a scratch saver in memory" if self.is_scratch else place_of(self.saver)
 
     @property
     def can(self) -> Capability:

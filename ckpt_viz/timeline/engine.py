@@ -45,8 +45,10 @@ class EngineTimeline(GraphTimeline):
     def _overwrite(self, value: Any) -> Any:
         return Overwrite(value)
 
-    def _scratch(self) -> Any:
-        return InMemorySaver(serde=getattr(self.saver, "serde", None))
+    @staticmethod
+    def memory(serde: Any = None) -> Any:
+        """A saver of the engine's that keeps everything in memory."""
+        return InMemorySaver(serde=serde)
 
     def stop(self) -> bool:
         """Asks the engine itself to end the run before its next superstep."""

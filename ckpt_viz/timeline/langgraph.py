@@ -23,10 +23,11 @@ class LangGraphTimeline(GraphTimeline):
 
         return Overwrite(value)
 
-    def _scratch(self) -> Any:
+    @staticmethod
+    def memory(serde: Any = None) -> Any:
+        """A saver of the engine's that keeps everything in memory."""
         from langgraph.checkpoint.memory import InMemorySaver  # noqa: PLC0415 - optional
 
-        serde = getattr(self.saver, "serde", None)
         return InMemorySaver() if serde is None else InMemorySaver(serde=serde)
 
 

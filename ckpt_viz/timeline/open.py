@@ -101,8 +101,24 @@ def _over_graph(source: Any, thread_id: str | None, checkpoint_ns: str) -> Graph
             f"Can't explore {_told(source)}: expected a compiled graph of ckpt_viz or "
             f"of LangGraph.{hint}"
         )
+    return _timeline_of(graph)(graph, thread_id, checkpoint_ns)
+
+
+def _timeline_of(graph: Any) -> type[GraphTimeline]:
     if is_langgraph(graph):
-        return LangGraphTimeline(graph, thread_id, checkpoint_ns)
+        return LangGraphTimeline
     from ckpt_viz.timeline.engine import EngineTimeline  # noqa: PLC0415 - only when needed
 
-    return EngineTimeline(graph, thread_id, checkpoint_ns)
+    return EngineTimeline
+
+
+def open_recorded(graph: Any, thread_id: str | None = None) -> GraphTimeline:
+    """A timeline of a graph that has no saver: what runs here is kept in memory, on its own saver.
+
+    The graph itself stays without one.
+    """
+    kind = _timeline_of(graph)
+    copy = graph.copy(update={"checkpointer": kind.memory()})
+    timeline = kind(copy, thread_id or "scratch")
+    timeline.is_scratch = timeline.is_recorded = True
+    return timeline

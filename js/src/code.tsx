@@ -1,9 +1,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "./icons";
 import { asKernelError, type Store } from "./store";
 import type { KernelError } from "./transport";
 import { Button, copyText, ErrorBox } from "./ui";
 
 type Form = "python" | "pytest";
+const FORMS = [
+  { name: "python", text: "Python" },
+  { name: "pytest", text: "pytest" },
+] as const;
 
 /** Two buttons that copy what is meant as code. Where there is no clipboard, the code is shown selected. */
 export function CopyCode(props: {
@@ -30,20 +35,19 @@ export function CopyCode(props: {
   };
   return (
     <div class="ckv-copy">
-      <Button
-        label="Copy as Python"
-        kind="quiet"
-        icon="copy"
-        why={props.why ?? null}
-        onPress={() => void copy("python")}
-      />
-      <Button
-        label="Copy as pytest"
-        kind="quiet"
-        icon="copy"
-        why={props.why ?? null}
-        onPress={() => void copy("pytest")}
-      />
+      <span class="ckv-copylabel" aria-hidden="true">
+        <Icon name="copy" /> copy as
+      </span>
+      {FORMS.map((form) => (
+        <Button
+          key={form.name}
+          label={`Copy as ${form.text}`}
+          text={form.text}
+          kind="quiet"
+          why={props.why ?? null}
+          onPress={() => void copy(form.name)}
+        />
+      ))}
       {shown?.copied && (
         <span class="ckv-muted" role="status">
           Copied: {shown.form === "python" ? "Python" : "a test"}, {shown.text.split("\n").length} lines

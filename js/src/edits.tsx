@@ -121,6 +121,17 @@ function focusEdit(path: string): void {
   }, 0);
 }
 
+/** Scrolls the boxes around an element, but never the page, so that it is seen. */
+export function reveal(element: HTMLElement | null): void {
+  for (let box = element?.parentElement; box && !box.classList.contains("ckv-sheet"); box = box.parentElement) {
+    if (!element || box.scrollHeight <= box.clientHeight) continue;
+    const [outer, inner] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
+    if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top + 30;
+    else if (inner.top + Math.min(inner.height + 40, 120) > outer.bottom)
+      box.scrollTop += Math.min(inner.bottom - outer.bottom + 40, inner.top - outer.top);
+  }
+}
+
 type Mode = "text" | "json";
 
 function EditField({ edits, entry, edit }: { edits: Edits; entry: Entry; edit: Edit | undefined }) {
@@ -149,7 +160,10 @@ function EditField({ edits, entry, edit }: { edits: Edits; entry: Entry; edit: E
       alive = false;
     };
   }, []);
-  useEffect(() => field.current?.focus({ preventScroll: true }), [text === null]);
+  useEffect(() => {
+    field.current?.focus({ preventScroll: true });
+    reveal(field.current);
+  }, [text === null]);
   const read = text === null ? null : mode === "text" ? { ok: true as const, value: text } : readJson(text);
   const close = () => {
     focusEdit(path);

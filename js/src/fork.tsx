@@ -254,7 +254,7 @@ function ValuesField({ fork, id }: { fork: ForkState; id: string }) {
       <textarea
         id={id}
         class="ckv-code"
-        rows={fork.meaning === "pretend" ? 8 : Math.min(6, Math.max(2, fork.text.split("\n").length))}
+        rows={fork.meaning === "pretend" ? 6 : Math.min(6, Math.max(2, fork.text.split("\n").length))}
         spellcheck={false}
         aria-invalid={read.ok ? undefined : "true"}
         aria-describedby={`${id}-hint`}

@@ -1,4 +1,6 @@
-import { safe } from "./format";
+import { useEffect, useRef } from "preact/hooks";
+import { reveal } from "./edits";
+import { nodeText, safe } from "./format";
 import { DiffParts } from "./panels";
 import { EntryView } from "./state";
 import type { KernelError } from "./transport";
@@ -8,8 +10,12 @@ import { ErrorBox } from "./ui";
 /** What a fork would give: what differs, what runs, what to know before. */
 export function Preview(props: { preview: PreviewAnswer | null; error: KernelError | null; busy: boolean }) {
   const { busy, error, preview } = props;
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (preview || error) reveal(box.current);
+  }, [preview, error]);
   return (
-    <section class="ckv-preview" aria-label="Preview" aria-busy={busy}>
+    <section ref={box} class="ckv-preview" aria-label="Preview" aria-busy={busy}>
       <span class="ckv-label">Preview</span>
       <div class={`ckv-pv${preview ? " ckv-pv-full" : ""}`}>
         {error && <ErrorBox error={error} />}
@@ -72,9 +78,9 @@ export function Names(props: { names: string[]; asks?: string[]; restarts?: stri
   if (props.names.length === 0) return <span class="ckv-muted">nothing</span>;
   return (
     <span class="ckv-nodes">
-      {props.names.map((name, n) => (
-        <span key={`${n}${name}`} class="ckv-node">
-          <code dir="auto">{safe(name)}</code>
+      {[...new Set(props.names)].map((name) => (
+        <span key={name} class="ckv-node">
+          <code dir="auto">{nodeText(props.names.filter((one) => one === name).map(safe))}</code>
           {props.restarts?.includes(name) && <i>from its first node</i>}
           {props.asks?.includes(name) && <i class="ckv-warn">asks again</i>}
         </span>

@@ -19,10 +19,17 @@ function ScratchStrip({ view }: { view: View }) {
   if (!scratch) return null;
   return (
     <div class="ckv-banner ckv-scratch" role="status">
-      <span>
-        <b>Scratch copy{scratch.thread ? ` of thread ${safe(scratch.thread)}` : ""}</b> in memory. Nodes really run;{" "}
-        {scratch.back || scratch.thread ? "the history itself stays as it is." : "nothing is kept."}
-      </span>
+      {scratch.recorded ? (
+        <span>
+          <b>This graph has no checkpointer</b>, so nothing of its runs was kept. Runs that you start here are recorded
+          in memory. To keep all: <code>compile(checkpointer=InMemorySaver())</code>
+        </span>
+      ) : (
+        <span>
+          <b>Scratch copy{scratch.thread ? ` of thread ${safe(scratch.thread)}` : ""}</b> in memory. Nodes really run;{" "}
+          the history itself stays as it is.
+        </span>
+      )}
       {scratch.back && <Button label="Back to the thread" icon="back" onPress={() => void view.leaveScratch()} />}
     </div>
   );

@@ -109,7 +109,7 @@ export interface Hello {
   /** Where acts write, in words. */
   place?: string;
   /** Set on a scratch copy: `back` says that the history itself can be shown again. */
-  scratch?: { thread: string | null; back: boolean } | null;
+  scratch?: { thread: string | null; back: boolean; recorded?: boolean } | null;
   /** What another graph on this history changed. */
   changes?: { gone: string[]; new: string[]; waiting: string[] } | null;
   breakpoints?: { before: string[]; after: string[] };

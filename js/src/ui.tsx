@@ -10,6 +10,8 @@ export function viewId(): string {
 
 export interface ButtonProps {
   label: string;
+  /** What is shown, where it is shorter than the name. */
+  text?: string;
   icon?: IconName;
   filled?: boolean;
   /** Show the icon alone; the label is its name. */
@@ -41,7 +43,7 @@ export function Button(props: ButtonProps) {
       }}
     >
       {icon && <Icon name={icon} fill={props.filled ?? false} />}
-      {!props.bare && <span>{label}</span>}
+      {!props.bare && <span>{props.text ?? label}</span>}
     </button>
   );
 }

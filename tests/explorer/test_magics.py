@@ -40,7 +40,9 @@ def test_subcommands(shell, capsys, tmp_path):
 def test_clear_errors(shell, e):
     shell.user_ns["bare"] = chain_graph(e, {"a": lambda s: {}}).copy(update={"checkpointer": None})
     for line, text in {
-        "bare": "checkpointer=InMemorySaver",
+        "bare": r"checkpointer=InMemorySaver.*%ckpt bare --record",
+        "42 --record": "42 is no compiled graph",
+        "history graph --record": "unrecognized",
         "nothing_here": "not a graph in this notebook",
         "graph --at 99": "99",
         "graph --at nope": "nope",
@@ -65,6 +67,39 @@ def test_clear_errors(shell, e):
         with pytest.raises(UsageError, match=text):
             shell.run_line_magic("ckpt", line)
     del shell.user_ns["bare"]
+
+
+def test_a_graph_without_a_saver_is_recorded_in_memory(shell, e):
+    bare = chain_graph(e, {"a": lambda s: {"xs": [1]}}).copy(update={"checkpointer": None})
+    shell.user_ns["bare"] = bare
+    explorer = shell.run_line_magic("ckpt", "bare --record --thread 7")
+    assert explorer.run({"xs": [0]}).values["xs"] == [0, 1]
+    assert len(explorer.timeline.rows()) == 3
+    assert explorer.timeline.thread_id == "7"
+    assert explorer._session.scratch_json() == {"thread": "7", "back": False, "recorded": True}
+    assert bare.checkpointer is None
+    del shell.user_ns["bare"]
+
+
+def test_a_graph_made_anew_goes_on_in_the_explorers_of_its_name(shell, e, capsys):
+    shell.user_ns |= {"e": e, "chain_graph": chain_graph, "CONFIG": {"configurable": {}}}
+    explorer = shell.run_line_magic("ckpt", "graph --thread 1")
+    rows = [row.id for row in explorer.timeline.rows()]
+    explorer.set_breakpoints(before=["a", "join"])
+    cell = "graph = chain_graph(e, {'a': lambda s: {'xs': ['new code']}, 'other': lambda s: {}})"
+    shell.run_cell_magic("ckpt", "", cell)
+    out = capsys.readouterr().out
+    assert "the Explorer of graph goes on with the new code (new: other; gone: ask, w, join)" in out
+    assert "no graph" not in out
+    assert explorer.graph.builder is shell.user_ns["graph"].builder
+    assert [row.id for row in explorer.timeline.rows()] == rows
+    assert explorer.breakpoints.before == ("a",)
+    explorer.set_breakpoints()
+    assert explorer._session.changes["waiting"] == [rows[-1]], "`ask` was next there"
+    explorer.select(step=0)
+    assert explorer.replay().values["xs"] == ["new code"]
+    shell.run_cell_magic("ckpt", "", "x = 1\n")
+    assert "goes on" not in capsys.readouterr().out
 
 
 def test_a_comment_ends_the_line(shell):
