@@ -139,11 +139,18 @@ def differing(before: Any, after: Any, ignore: Sequence[str] = ()) -> list[str]:
         return [] if alike(before, after, ignore) else ["__root__"]
     names = {**before, **after}
     return [
-        str(name)
-        for name in names
-        if name not in ignore
-        and ((name in before) != (name in after) or not alike(before[name], after[name], ignore))
+        str(name) for name in names if name not in ignore and _parts(before, after, name, ignore)
     ]
+
+
+def _parts(before: Any, after: Any, name: Any, ignore: Sequence[str]) -> bool:
+    """Whether a channel differs. An empty container counts as none: some sources tell only what
+    was written, others what a reducer starts with as well.
+    """
+    if (name in before) != (name in after):
+        there = before[name] if name in before else after[name]
+        return not (isinstance(there, list | tuple | dict | set) and not there)
+    return not alike(before[name], after[name], ignore)
 
 
 def _shared(a: Sequence[Row], b: Sequence[Row]) -> int:

@@ -154,6 +154,7 @@ class _Fold:
             metadata.setdefault("step", step)
         if not isinstance(metadata.get("step", 0), int):
             raise _Bad(f"its step is {metadata['step']!r}, and no number")
+        metadata.setdefault("source", "input" if metadata.get("step") == -1 else "loop")
         parent = payload.get("parent_config", payload.get("parent_checkpoint", _MISSING))
         if parent is _MISSING:
             parent_id = None if before is None else before.id
