@@ -22,10 +22,11 @@ def _writable(args: argparse.Namespace) -> GraphTimeline:
 def prune(args: argparse.Namespace) -> Answer:
     """Removes all of a thread but its head and what is labelled."""
     timeline = one_thread(_writable(args), args.thread, args.ns)
-    removal = method(timeline.saver, "prune")
-    if removal is None:
-        raise CommandError(f"{type(timeline.saver).__name__} has no way to prune a thread")
-    done = removal([timeline.thread_id], **({"dry_run": True} if args.dry_run else {}))
+    saver = timeline.saver
+    act = getattr(saver, "would_prune", None) if args.dry_run else method(saver, "prune")
+    if act is None:
+        raise CommandError(f"{type(saver).__name__} has no way to prune a thread")
+    done = act([timeline.thread_id])
     data = {"thread": timeline.thread_id, "dry_run": args.dry_run, "removed": _told(done)}
     word = "would go" if args.dry_run else "went"
     lines = [f"thread {timeline.thread_id}: {key} {word}: {count}" for key, count in _counts(done)]
@@ -36,7 +37,7 @@ def copy(args: argparse.Namespace) -> Answer:
     """Gives another thread all that a thread has."""
     timeline = one_thread(_writable(args), args.thread, args.ns)
     copying = method(timeline.saver, "copy_thread")
-    if copying is None:
+    if copying is None and not args.dry_run:
         raise CommandError(f"{type(timeline.saver).__name__} has no way to copy a thread")
     if timeline.at(args.target).rows():
         raise CommandError(f"Thread {args.target!r} is there already: name a new one")

@@ -16,6 +16,7 @@ from ckpt_viz.explorer.static import label, text_tree
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.alignment import Alignment, align, branch, differing
 from ckpt_viz.timeline.blame import blame as blame_of
+from ckpt_viz.timeline.keeping import method
 from ckpt_viz.timeline.paths import follow, parse
 from ckpt_viz.timeline.records import Row, TaskView
 from ckpt_viz.timeline.search import search as found_by
@@ -243,8 +244,8 @@ def export(args: argparse.Namespace) -> Answer:
 def report(args: argparse.Namespace) -> Answer:
     """What takes how many bytes, or how many checkpoints where the source tells no bytes."""
     timeline = opened(args.source, args)
-    told = getattr(timeline.saver, "storage_report", None)
-    if not callable(told):
+    told = method(timeline.saver, "storage_report")
+    if told is None:
         return threads(argparse.Namespace(**vars(args), query="", limit=None, offset=0))
     found = told()
     keys = ("thread_id", "bytes", "checkpoints", "writes", "shared", "unique")

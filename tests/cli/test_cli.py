@@ -165,11 +165,14 @@ def test_report(run, database):
 
 
 def test_prune_and_copy_write_when_they_are_told_to(run, database):
+    before = Path(database).read_bytes()
     count = lambda thread: len(data(run, "history", database, "-t", thread))  # noqa: E731
     assert "add --write" in run("prune", database, "-t", "one", code=2)
     dry = data(run, "prune", database, "-t", "one", "--dry-run")
     assert (dry["dry_run"], count("one")) == (True, 4)
+    assert dry["removed"]["checkpoints"] != []
     assert "would copy 4" in run("copy", database, "new", "-t", "one", "--dry-run")
+    assert Path(database).read_bytes() == before
     run("copy", database, "new", "-t", "one", "--write")
     assert count("new") == 4
     assert "there already" in run("copy", database, "new", "-t", "one", "--write", code=2)

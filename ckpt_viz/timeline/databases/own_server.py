@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ckpt_viz.checkpoint.base import CheckpointTuple, Config
+from ckpt_viz.checkpoint.base import CheckpointTuple, Config, Removal
 from ckpt_viz.checkpoint.scripted import ScriptedSaver
 from ckpt_viz.timeline.databases.reader import HistoryReader
 
@@ -38,6 +38,13 @@ class OwnServer(HistoryReader):
 
     def labels(self, thread_id: str) -> list[dict[str, Any]]:  # type: ignore[valid-type]
         return self._saver.labels(thread_id)
+
+    def storage_report(self) -> dict[str, Any]:
+        return self._saver.storage_report()
+
+    def would_prune(self, threads: Sequence[str]) -> Removal:
+        """What pruning these threads would remove."""
+        return self._saver.prune(threads, dry_run=True)
 
     def close(self) -> None:
         """Closes the connections."""

@@ -6,10 +6,10 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from ckpt_viz.checkpoint.base import CheckpointTuple, Config, address, check_filter
+from ckpt_viz.checkpoint.base import CheckpointTuple, Config, Removal, address, check_filter
 from ckpt_viz.checkpoint.packing import Packing
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
-from ckpt_viz.checkpoint.sqlite import schema, upkeep
+from ckpt_viz.checkpoint.sqlite import SqliteSaver, schema, upkeep
 from ckpt_viz.checkpoint.sqlite.reading import Query, Reader
 from ckpt_viz.errors import SourceError
 from ckpt_viz.timeline.databases.file import SqliteFile
@@ -40,15 +40,19 @@ class OwnSqlite(HistoryReader):
 
     def _brought_up(self) -> sqlite3.Connection:
         """A copy in memory, brought from version 1 to this one."""
+        copy = self._copied()
+        schema.create(copy, ours=False)
+        return copy
+
+    def _copied(self) -> sqlite3.Connection:
         size = self._file.path.stat().st_size
         if size > _COPY_LIMIT:
             raise SourceError(
-                f"{str(self._file.path)!r} is of an older version of ckpt_viz and too big "
-                f"({size >> 20} MB) to be brought up in memory: open it once with write=True."
+                f"{str(self._file.path)!r} is too big ({size >> 20} MB) for the copy in memory "
+                "that this needs, without a change to the file. With write=True none is needed."
             )
         copy = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         self._file.read(lambda conn: _backup(conn, copy))
-        schema.create(copy, ours=False)
         return copy
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -84,6 +88,18 @@ class OwnSqlite(HistoryReader):
 
     def labels(self, thread_id: str) -> list[dict[str, Any]]:  # type: ignore[valid-type]
         return self._read(lambda conn: upkeep.labels(conn, thread_id))
+
+    def storage_report(self) -> dict[str, Any]:
+        packing = Packing(self.serde)
+        return self._read(lambda conn: upkeep.storage_report(conn, packing=packing))
+
+    def would_prune(self, threads: Sequence[str]) -> Removal:
+        """What pruning these threads would remove, found on a copy in memory.
+
+        Raises:
+            SourceError: the file is too big to be copied.
+        """
+        return SqliteSaver(self._copied(), serde=self.serde).prune(threads, dry_run=True)
 
 
 def _backup(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
