@@ -25,7 +25,7 @@ from ckpt_viz.timeline.records import Capability
 CHECKPOINT_LIMIT = 300
 ROW_LIMIT = 20_000
 WHY = "This page is an export: it has no kernel. Open the notebook to act."
-WHOLE = ("graph",)
+WHOLE = ("graph", "storage")
 EACH = ("phases",)
 FORMATS = ("html", "svg", "json")
 

@@ -8,7 +8,9 @@ from ckpt_viz.explorer.panels import Json
 from ckpt_viz.explorer.phased import phases_json
 from ckpt_viz.explorer.request import Handler, need
 from ckpt_viz.explorer.session import Session
+from ckpt_viz.explorer.stored import storage_json
 from ckpt_viz.timeline.phases import phases
+from ckpt_viz.timeline.storage import storage
 
 
 def _graph(session: Session, request: Json) -> Json:
@@ -23,4 +25,16 @@ def _phases(session: Session, request: Json) -> Json:
     return phases_json(phases(session.timeline, need(request, "checkpoint")), session.redact)
 
 
-TABS: dict[str, Handler] = {"graph": _graph, "asset": _asset, "phases": _phases}
+def _storage(session: Session, request: Json) -> Json:
+    timeline = session.timeline
+    timeline.refresh()
+    steps = {light.id: light.step for light in timeline.known_lights()}
+    return storage_json(storage(timeline), timeline.place, steps)
+
+
+TABS: dict[str, Handler] = {
+    "graph": _graph,
+    "asset": _asset,
+    "phases": _phases,
+    "storage": _storage,
+}

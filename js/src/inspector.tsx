@@ -113,6 +113,8 @@ function Panel({ view, answer }: { view: View; answer: Checkpoint }) {
       );
     case "Graph":
       return <Lazy view={view} tab="Graph" answer={answer} />;
+    case "Storage":
+      return <Lazy view={view} tab="Storage" answer={answer} />;
     case "Raw":
       return <RawPanel store={store} answer={answer} />;
   }

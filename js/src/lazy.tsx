@@ -59,6 +59,7 @@ function propsOf(
     answer,
     at: placeOf(answer.id).at,
     step,
+    head: store.head,
     hello,
     history: store,
     ask: (kind, body) => store.ask(kind, body),

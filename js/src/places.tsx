@@ -5,7 +5,7 @@ import { clock, count, nodeText, safe } from "./format";
 import type { Branch, Row, Store } from "./store";
 import { Button } from "./ui";
 
-export const TABS = ["State", "Diff", "Channels", "Writes", "Graph", "Raw"] as const;
+export const TABS = ["State", "Diff", "Channels", "Writes", "Graph", "Raw", "Storage"] as const;
 export const RUN_NEWS = {
   running: "The graph runs.",
   done: "The run ended.",

@@ -4,8 +4,10 @@ import { GraphPanel } from "./graph";
 import graph from "./graph.css";
 import phases from "./phases.css";
 import type { TabProps } from "./props";
+import { StoragePanel } from "./storage";
+import storage from "./storage.css";
 
-const PANELS = { Graph: GraphPanel };
+const PANELS = { Graph: GraphPanel, Storage: StoragePanel };
 
 /** Draws a tab in an element of the panel; null takes it away. */
 export function show(host: HTMLElement, props: TabProps | null): void {
@@ -16,7 +18,7 @@ function Drawn(props: TabProps) {
   const Panel = PANELS[props.tab];
   return (
     <>
-      <style>{graph + phases}</style>
+      <style>{graph + phases + storage}</style>
       <Panel {...props} />
     </>
   );

@@ -78,7 +78,9 @@ export function GraphPanel(props: TabProps) {
           high={high}
           picked={picked}
           onPick={setPicked}
-        />
+        >
+          <Legend graph={drawing.graph} marks={marks} />
+        </Picture>
       )}
       {drawing && node && (
         <NodeCard
@@ -89,7 +91,6 @@ export function GraphPanel(props: TabProps) {
           mark={markOf(marks, node)}
         />
       )}
-      {drawing && layout && <Legend graph={drawing.graph} marks={marks} />}
       {drawing?.graph.note && <Note>{safe(drawing.graph.note)}</Note>}
       <Phases {...props} />
     </div>
@@ -203,7 +204,7 @@ function Told({ title, tasks }: { title: string; tasks: TaskInfo[] }) {
     <>
       {tasks.slice(0, SHOWN).map((task) => (
         <p key={task.id}>
-          <em>{title}</em> {safe(task.why)}
+          <em>{title}</em> {safe(title === "Ran" ? task.why : task.why.replace(/^ran because/, "because"))}
           {task.error && <span class="ckv-taskerr"> {safe(task.error)}</span>}
         </p>
       ))}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, middle, safe } from "../format";
 import { arrow, type Box, bar, type Layout, neighbour } from "./layout";
@@ -28,6 +29,8 @@ export interface PictureProps {
   high: number;
   picked: string | null;
   onPick: (id: string | null) => void;
+  /** What stands beside the buttons below. */
+  children?: ComponentChildren;
 }
 
 export function fitScale(layout: Layout, width: number, height: number): number {
@@ -62,31 +65,36 @@ export function Picture(props: PictureProps) {
   const box = [eye.x - width / 2 / eye.k, eye.y - high / 2 / eye.k, width / eye.k, high / eye.k];
   const names = Object.values(graph.nodes).filter((node) => node.kind === "node");
   return (
-    <div class="ckv-graph">
-      <svg
-        ref={svg}
-        class="ckv-graphsvg"
-        width={width}
-        height={high}
-        viewBox={box.map((n) => n.toFixed(2)).join(" ")}
-        role="group"
-        aria-label={`Graph, ${count(names.length, "node")}`}
-        onKeyDown={(event) => {
-          const todo: Record<string, () => void> = { "+": () => zoom(1.25), "-": () => zoom(0.8), "0": fit };
-          if (!todo[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
-          event.preventDefault();
-          todo[event.key]?.();
-        }}
-        {...drag}
-      >
-        <Frames graph={graph} layout={layout} marks={marks} />
-        <Lines graph={graph} layout={layout} marks={marks} />
-        <Nodes {...props} svg={svg} onSeen={(at) => move(seen(eye, at, width, high))} />
-      </svg>
-      <div class="ckv-graphzoom">
-        <ZoomButton text="−" label="Zoom out" onPress={() => zoom(0.8)} />
-        <ZoomButton text="+" label="Zoom in" onPress={() => zoom(1.25)} />
-        <ZoomButton text="fit" label="Fit the graph" onPress={fit} />
+    <div class="ckv-graphbox">
+      <div class="ckv-graph">
+        <svg
+          ref={svg}
+          class="ckv-graphsvg"
+          width={width}
+          height={high}
+          viewBox={box.map((n) => n.toFixed(2)).join(" ")}
+          role="group"
+          aria-label={`Graph, ${count(names.length, "node")}`}
+          onKeyDown={(event) => {
+            const todo: Record<string, () => void> = { "+": () => zoom(1.25), "-": () => zoom(0.8), "0": fit };
+            if (!todo[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+            event.preventDefault();
+            todo[event.key]?.();
+          }}
+          {...drag}
+        >
+          <Frames graph={graph} layout={layout} marks={marks} />
+          <Lines graph={graph} layout={layout} marks={marks} />
+          <Nodes {...props} svg={svg} onSeen={(at) => move(seen(eye, at, width, high))} />
+        </svg>
+      </div>
+      <div class="ckv-graphfoot">
+        {props.children}
+        <div class="ckv-graphzoom">
+          <ZoomButton text="−" label="Zoom out" onPress={() => zoom(0.8)} />
+          <ZoomButton text="+" label="Zoom in" onPress={() => zoom(1.25)} />
+          <ZoomButton text="fit" label="Fit the graph" onPress={fit} />
+        </div>
       </div>
     </div>
   );

@@ -2,7 +2,7 @@ import type { Ask } from "../load";
 import type { Checkpoint, Hello } from "../types";
 
 /** Tabs that are a module of their own. */
-export type LazyTab = "Graph";
+export type LazyTab = "Graph" | "Storage";
 
 /** What such a tab is given: plain values, so that it needs no part of the page's own code. */
 export interface TabProps {
@@ -13,6 +13,8 @@ export interface TabProps {
   /** The namespace of a nested graph that the checkpoint is in; undefined: the one that is shown. */
   at: string | undefined;
   step: number | null;
+  /** The newest checkpoint; another one means that there is more to know. */
+  head: string | null;
   hello: Hello;
   /** Stands for the history: answers that do not change are kept as long as it lives. */
   history: object;
