@@ -26,6 +26,7 @@ SEARCH_SECONDS = 0.15
 TABLE_SECONDS = 0.2
 PAGE_ROWS = 5_000
 INSIDE_ROWS = 400
+NOTE_LIMIT = 500
 
 
 def answer(session: Session, request: Any) -> Json:
@@ -164,6 +165,15 @@ def _select(session: Session, request: Json) -> Json:
     return {}
 
 
+def _note(session: Session, request: Json) -> Json:
+    """Writes a note on a checkpoint, or takes it away; all pages are told."""
+    text = str(request.get("text") or "").strip()[:NOTE_LIMIT]
+    session.timeline.set_label(need(request, "checkpoint"), text or None)
+    notes = session.notes()
+    session.send({"event": "notes", "notes": notes})
+    return {"notes": notes}
+
+
 def _refresh(session: Session, request: Json) -> Json:
     return {"rows": session.all_rows()}
 
@@ -212,6 +222,7 @@ HANDLERS: dict[str, Handler] = {
     "hello": _hello,
     "thread": _thread,
     "threads": _threads,
+    "note": _note,
     "older": _older,
     "nested": _nested,
     "inside": _inside,

@@ -36,6 +36,8 @@ def rows_json(
                 "name": u.name,
                 "status": u.status,
                 "text": clean(u.text),
+                "waits": u.waits,
+                **({"of": u.of, "counts": u.counts} if u.of > 1 else {}),
             }
             for u in unfinished
         ],

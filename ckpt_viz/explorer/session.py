@@ -171,6 +171,7 @@ class Session:
                 {"name": c.name, "kind": c.kind, "reducer": c.reducer, "routing": c.routing}
                 for c in timeline.topology.channels.values()
             ],
+            "notes": self.notes(),
             "rows": rows,
             "selected": self.selected,
         }
@@ -239,6 +240,12 @@ class Session:
             "breakpoints": {"before": list(points.before), "after": list(points.after)},
             "places": node_names(self.timeline.graph),
         }
+
+    def notes(self) -> dict[str, str]:
+        """What somebody wrote on checkpoints of this thread, by id."""
+        if self.timeline.thread_id is None:
+            return {}
+        return {i: clean(text) for i, text in self.timeline.labels().items()}
 
     @property
     def table(self) -> ThreadTable:

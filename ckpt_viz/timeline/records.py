@@ -56,13 +56,19 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A task that made no checkpoint (yet): it failed, waits for an answer, or runs now."""
+    """The tasks of a node that made no checkpoint (yet): failed, waiting for an answer, or running.
+
+    `task` and `text` are those of the first such task of `of`; `counts` tells how many stand how.
+    """
 
     parent: str
     task: str
     name: str
     status: TaskState
     text: str
+    of: int = 1
+    counts: str = ""
+    waits: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,6 +200,13 @@ def changed_channels(light: Light, parent: Light | None) -> tuple[str, ...]:
     )
 
 
+def written_last(light: Light) -> tuple[str, ...]:
+    """The user's channels that have the newest version in a checkpoint."""
+    own = {c: v for c, v in light.versions.items() if not is_routing(c)}
+    newest = max(own.values(), key=lambda v: (isinstance(v, str), v), default=None)
+    return tuple(c for c, v in sorted(own.items()) if v == newest)
+
+
 def _status(light: Light, has_child: bool) -> Status:
     states = {news.state for news in light.news.values()}
     if "error" in states:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -17,10 +18,11 @@ from ckpt_viz.timeline.book import Book
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.evidence import gather
 from ckpt_viz.timeline.records import Reference, Row, ThreadInfo, Topology, Unfinished, Writes
-from ckpt_viz.timeline.rows import Light, config_id, lighten, make_row
+from ckpt_viz.timeline.rows import Light, config_id, lighten, make_row, written_last
 from ckpt_viz.timeline.shape import Shape, read_shape
 from ckpt_viz.timeline.threads import Head, counts, heads
 from ckpt_viz.timeline.topology import read_topology, subgraph
+from ckpt_viz.timeline.unfinished import unfinished_of
 
 T = TypeVar("T")
 TAIL = 8
@@ -166,13 +168,14 @@ class GraphReader:
         return ThreadInfo(head.thread, count, row.step, row.time, row.status, head=row.id)
 
     def newest(self, head: Head) -> tuple[Row, Any] | None:
-        """A thread's newest row and its values; None where it is gone."""
+        """A thread's newest row, with the channels written last, and its values; None: gone."""
         root = self if not self.checkpoint_ns else self.at(None)
         tup = root._find(head.id, head.thread)
         if tup is None:
             return None
-        row = make_row(root._lighten_alone(tup), None, (), head=True, has_child=False)
-        return row, tup.checkpoint.get("channel_values")
+        light = root._lighten_alone(tup)
+        row = make_row(light, None, (), head=True, has_child=False)
+        return replace(row, changed=written_last(light)), tup.checkpoint.get("channel_values")
 
     def _lighten_alone(self, tup: Any) -> Light:
         """The light record of a tuple from a thread of which nothing else was read."""
@@ -346,24 +349,17 @@ class GraphReader:
         return self._steady(lambda: self.graph.get_state(config))
 
     def unfinished(self, running: bool = False) -> list[Unfinished]:
-        """The failed and waiting tasks; with `running` also those of the head under way."""
+        """The failed and waiting tasks by node; with `running` also those of the head."""
         with self._lock:
             head = self.head
             looked = self._book.bad | ({head} if running and head else set())
             lights = [self._lights[i] for i in sorted(looked)]
         out: list[Unfinished] = []
         for light in lights:
-            bad = {k: n for k, n in light.news.items() if n.state in ("error", "interrupt")}
+            bad = [k for k, n in light.news.items() if n.state in ("error", "interrupt")]
             live = running and light.id == head and bool(light.ready)
-            if not bad and not live:
-                continue
-            names = self._task_names(light.id, bad)
-            for task_id, news in bad.items():
-                name = names.get(task_id, "a node")
-                out.append(Unfinished(light.id, task_id, name, news.state, news.text[:300]))
-            if live:
-                fresh = {k: n for k, n in names.items() if k not in light.news}
-                out += [Unfinished(light.id, k, n, "running", "") for k, n in fresh.items()]
+            if bad or live:
+                out += unfinished_of(light, self._task_names(light.id, bad), live)
         return out
 
     def config_of(self, checkpoint_id: str | None) -> dict[str, Any]:

@@ -3,10 +3,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Banners } from "./bar";
 import { useHits } from "./find";
 import { Inspector } from "./inspector";
-import { Nothing, RUN_NEWS, Skeleton, Splitter, Threads } from "./places";
+import { Nothing, RUN_NEWS, Skeleton, Splitter } from "./places";
 import { themeOf, useRoot } from "./root";
 import type { Store } from "./store";
 import { Strips } from "./strips";
+import { Threads } from "./threads";
 import { TimeBar } from "./timebar";
 import { Toolbar } from "./toolbar";
 import { Tree } from "./tree";
@@ -33,6 +34,7 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
       <Toolbar view={view} branches={branches} found={found} />
       <Banners store={store} error={view.error.value} onDismiss={() => view.dismiss()} />
       <Strips view={view} />
+      {store.hello.value?.thread === null && <Threads store={store} />}
       <div class="ckv-main" style={{ "--ckv-split": `${view.split.value}%` }}>
         <TreePane view={view} hits={found.hits} slow={slow} />
         {!narrow && <Splitter value={view.split} host={root} />}
@@ -81,7 +83,7 @@ function TreePane({ view, hits, slow }: { view: View; hits: Set<number> | null; 
   }, []);
   useEffect(() => view.tree?.setData(), [version]);
   useEffect(() => view.tree?.select(selected, view.tipRow), [selected, view.tipRow, version]);
-  useEffect(() => view.tree?.setMark(view.mark.value), [view.mark.value]);
+  useEffect(() => view.tree?.setMarks(view.mark.value, view.markB.value), [view.mark.value, view.markB.value]);
   useEffect(() => view.tree?.setHits(hits), [hits]);
   const hello = store.hello.value;
   const failure = store.failure.value;
@@ -89,7 +91,6 @@ function TreePane({ view, hits, slow }: { view: View; hits: Set<number> | null; 
     <div class="ckv-left">
       <div class="ckv-treehost" ref={host} />
       {hello && store.rows.length === 0 && hello.thread !== null && <Nothing store={store} />}
-      {hello?.thread === null && <Threads store={store} />}
       {!hello && !failure && slow && <Skeleton slow={store.slow.value} />}
       {failure && <ErrorBox error={failure} onRetry={() => store.retry()} />}
     </div>

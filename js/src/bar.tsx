@@ -24,13 +24,16 @@ export function Selects(props: {
         <select
           aria-label="Thread"
           value={thread}
-          onChange={(event) => void store.openThread(event.currentTarget.value, "")}
+          onChange={(event) => void store.openThread(event.currentTarget.value || null, "")}
         >
           {!known && <option value={thread}>{thread || "none"}</option>}
+          {(hello?.thread_count ?? threads.length) > 1 && thread && <option value="">all threads…</option>}
           {threads.map((one) => (
             <option key={one.id} value={one.id}>
               {safe(one.id)}
-              {one.id !== thread && one.status && one.status !== "done" ? ` (${one.status})` : ""}
+              {one.id !== thread && one.status && one.status !== "done" && one.status !== "can go on"
+                ? ` (${one.status})`
+                : ""}
             </option>
           ))}
         </select>

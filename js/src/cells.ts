@@ -1,14 +1,14 @@
 /** The elements of the tree's rows, and the words in them. */
-import { duration, middle, nodeText, safe } from "./format";
+import { count, duration, middle, nodeText, safe } from "./format";
 import type { Branch, Row, Store } from "./store";
 
 /** What ran to make a row, in words. */
 export function ranText(row: Row): string {
-  if (row.unfinished) return row.unfinished.name;
+  if (row.unfinished) return row.unfinished.of ? `${row.unfinished.name} ×${row.unfinished.of}` : row.unfinished.name;
   if (row.event) return row.event;
   const nodes = row.nodes.map((node) => (node === "__start__" ? "start" : node));
   if (row.source === "input") return "input";
-  if (row.source === "fork") return "fork by you";
+  if (row.source === "fork") return row.copyOf ? "copy by you" : "fork by you";
   if (row.source === "update") return nodes.length ? `update as ${nodeText(nodes)}` : "update by you";
   if (nodes.length) return nodeText(nodes);
   return (row.step ?? 0) <= 0 ? "start" : "—";
@@ -45,6 +45,9 @@ export function setOrDrop(el: HTMLElement, name: string, value: string | null): 
   else if (el.getAttribute(name) !== value) el.setAttribute(name, value);
 }
 
+/** So many characters of a long name's end are always shown: both ends of a name tell something. */
+const TAIL = 9;
+
 const COLUMNS = [
   ["Branch", "ckv-c-lane"],
   ["step", "ckv-c-step"],
@@ -54,7 +57,7 @@ const COLUMNS = [
   ["time", "ckv-c-time"],
 ] as const;
 
-export function headRow(): HTMLElement {
+export function headRow(onFold: () => void): HTMLElement {
   const row = make("div", "ckv-row ckv-headrow");
   row.setAttribute("role", "row");
   row.setAttribute("aria-rowindex", "1");
@@ -64,6 +67,13 @@ export function headRow(): HTMLElement {
     cell.textContent = name;
     row.append(cell);
   }
+  const fold = make("button", "ckv-foldall") as HTMLButtonElement;
+  fold.type = "button";
+  fold.hidden = true;
+  fold.title = "Fold finished branches, or show them whole";
+  fold.setAttribute("aria-label", "Fold finished branches");
+  fold.addEventListener("click", onFold);
+  row.firstElementChild?.append(fold);
   return row;
 }
 
@@ -74,20 +84,27 @@ export function newRow(): HTMLElement {
   for (const [name, className] of COLUMNS) {
     const cell = make("span", className);
     cell.setAttribute("role", name === "ran" ? "rowheader" : "gridcell");
-    if (name === "ran") cell.dir = "auto";
+    if (name === "ran") cell.append(make("span", "ckv-twisty"), nameCell());
     row.append(cell);
   }
   return row;
 }
 
+function nameCell(): HTMLElement {
+  const name = make("span", "ckv-name");
+  name.dir = "auto";
+  name.append(make("span", "ckv-head"), make("span", "ckv-tail"));
+  return name;
+}
+
 /** Writes what is known of a checkpoint into the cells of a row. */
 export class RowWriter {
-  /** The checkpoint that a diff starts from. */
-  mark: string | null = null;
-  private tips = new Map<number, string>();
+  /** The checkpoints that are compared, A and B. */
+  marks: [string | null, string | null] = [null, null];
+  private tips = new Map<string, string>();
   private branchNames: Branch[] = [];
   private branchOf = new Map<number, number>();
-  private openParents = new Set<string>();
+  private openParents: ReadonlySet<string> = new Set();
 
   constructor(private readonly store: Store) {}
 
@@ -98,9 +115,9 @@ export class RowWriter {
     this.branchOf.clear();
     this.branchNames.forEach((branch, n) => {
       this.branchOf.set(branch.chain, n + 1);
-      if (this.branchNames.length > 1) this.tips.set(branch.tip, branch.name);
+      if (this.branchNames.length > 1) this.tips.set(this.store.rows[branch.tip]?.id ?? "", branch.name);
     });
-    this.openParents = new Set(this.store.rows.filter((row) => row.unfinished).map((row) => row.parent ?? ""));
+    this.openParents = this.store.forest.openParents;
   }
 
   fill(row: number, el: HTMLElement, data: Row, top: number, height: number): void {
@@ -116,19 +133,39 @@ export class RowWriter {
     const [lane, step, nodes, changed, status, time] = el.children as unknown as HTMLElement[];
     setText(lane as HTMLElement, this.laneWords(row, data));
     setText(step as HTMLElement, data.step === null ? "" : String(data.step));
-    const ran = safe(ranText(data));
-    setText(nodes as HTMLElement, middle(ran, 60), ran);
+    this.fillNodes(el, nodes as HTMLElement, data);
     const names = data.changed.map((name) => (name === "__start__" ? "input" : safe(name))).join(" ");
-    setText(changed as HTMLElement, middle(names, 40), names ? `changed: ${names}` : "");
+    const counts = data.unfinished?.counts;
+    setText(changed as HTMLElement, counts ?? middle(names, 40), counts ?? (names ? `changed: ${names}` : ""));
     this.fillStatus(status as HTMLElement, row, data);
     setText(time as HTMLElement, this.spent(row, data));
     el.classList.toggle("ckv-open", data.unfinished !== undefined);
   }
 
+  private fillNodes(el: HTMLElement, cell: HTMLElement, data: Row): void {
+    const { forest } = this.store;
+    const fold = forest.tips.get(data.id);
+    const folded = forest.isFolded(data.id);
+    const open = forest.isOpen(data.id);
+    const words = fold ? `${this.tips.get(data.id) ?? "branch"}, ${count(fold.steps, "step")}` : ranText(data);
+    const ran = safe(words);
+    const [head, tail] = (cell.lastElementChild as HTMLElement).children as unknown as [HTMLElement, HTMLElement];
+    const cut = ran.length > TAIL * 2 ? ran.length - TAIL : ran.length;
+    setText(head, ran.slice(0, cut));
+    setText(tail, ran.slice(cut));
+    if (cell.title !== ran) cell.title = ran;
+    const shown = folded === true ? false : open !== null ? open : folded === false ? true : null;
+    setOrDrop(el, "aria-expanded", shown === null ? null : String(shown));
+    setOrDrop(el, "aria-level", String((data.level ?? 0) + 1));
+    cell.style.paddingInlineStart = data.level ? `${data.level * 14}px` : "";
+    el.classList.toggle("ckv-nested", data.level !== undefined);
+  }
+
   private laneWords(row: number, data: Row): string {
     const { lanes } = this.store;
     if (data.unfinished) return "not finished, ";
-    if (lanes.orphan[row]) return "parent missing, ";
+    if (data.level) return `inside ${data.ns?.split("|").at(-1)?.split(":")[0]}, `;
+    if (lanes.orphan[row]) return this.store.more.peek() ? "parent not read yet, " : "parent missing, ";
     const chain = lanes.chainOf[row] ?? 0;
     const all = this.branchNames.length;
     if (all < 2) return "";
@@ -145,9 +182,20 @@ export class RowWriter {
       el.title = title;
       cell.append(el);
     };
-    if (data.id === this.mark) badge("A", "mark", "diff starts here");
-    const tip = this.tips.get(row);
-    if (tip) {
+    if (data.id === this.marks[0]) badge("A", "mark", "compared from here");
+    if (data.id === this.marks[1]) badge("B", "mark", "compared to here");
+    if (this.store.lanes.orphan[row] && !this.store.more.peek()) {
+      badge(
+        "parent missing",
+        "gone",
+        "The checkpoint that this one was made from is not there: it may have been pruned.",
+      );
+    }
+    if (data.copyOf) badge(`copy of ${this.stepOf(data.copyOf)}`, "copy", "a copy: the same state, beside its base");
+    const note = this.store.notes.peek().get(data.id);
+    if (note) badge(middle(safe(note), 28), "note", safe(note));
+    const tip = this.tips.get(data.id);
+    if (tip && !this.store.forest.tips.has(data.id)) {
       const el = make("span", "ckv-tip");
       el.textContent = tip;
       cell.append(el);
@@ -159,12 +207,18 @@ export class RowWriter {
     if (open) {
       const text = safe(open.text || open.status);
       if (open.status === "error") badge(errorName(text), "err", text);
-      else if (open.status === "interrupt") badge("waits for an answer", "wait", text);
+      else if (open.status === "interrupt")
+        badge(open.waits && open.waits > 1 ? `waits for ${open.waits} answers` : "waits for an answer", "wait", text);
       else badge("running", "run", text);
     } else if (!this.openParents.has(data.id)) {
       if (data.status === "error") badge("failed", "err");
       else if (data.status === "interrupt") badge("waits", "wait");
     }
+  }
+
+  private stepOf(id: string): string {
+    const row = this.store.row(id);
+    return row?.step === null || row?.step === undefined ? id.slice(0, 8) : `step ${row.step}`;
   }
 
   private spent(row: number, data: Row): string {

@@ -68,12 +68,22 @@ export class Forest {
     return this.real.at(-1)?.id ?? null;
   }
 
+  /** Checkpoints with tasks that did not finish. */
+  get openParents(): ReadonlySet<string> {
+    return new Set(this.unfinished.map((one) => one.parent));
+  }
+
   has(id: string): boolean {
     return this.realAt.has(id);
   }
 
   row(id: string | null): Row | undefined {
     return id === null ? undefined : this.rows[this.lanes.index(id)];
+  }
+
+  /** A checkpoint that was read, also one that is folded away. */
+  known(id: string): Row | undefined {
+    return this.real[this.realAt.get(id) ?? -1] ?? this.row(id);
   }
 
   /** All rows that were read, also those that are folded away; oldest first. */

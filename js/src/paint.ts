@@ -81,6 +81,7 @@ export class LanePainter {
     }
     context.lineCap = "round";
     for (const chain of seen) this.drawChain(context, chain, y);
+    for (let row = from; row <= to; row++) this.drawLinks(context, row, y);
     for (let row = from; row <= to; row++) this.drawGlyph(context, row, y(row));
   }
 
@@ -106,6 +107,29 @@ export class LanePainter {
       this.line(context, chain.lane, y(chain.first), y(chain.first) + this.view.rowH * 0.8, 1.6);
       context.setLineDash([]);
     }
+  }
+
+  /** Dotted: from a copy to what it is a copy of, and from the end of a nested graph to its owner. */
+  private drawLinks(context: CanvasRenderingContext2D, row: number, y: (row: number) => number): void {
+    const { lanes, rows } = this.store;
+    const data = rows[row];
+    if (!data || (data.copyOf === null && !data.level)) return;
+    let other = data.copyOf === null ? -1 : lanes.index(data.copyOf);
+    if (data.level && (lanes.nextRow[row] ?? -1) < 0) {
+      other = row + 1;
+      while (other < rows.length && (rows[other]?.level ?? 0) >= data.level) other++;
+    }
+    if (other < 0 || other >= rows.length) return;
+    const [x0, y0] = [this.x(lanes.lane(row)), y(row)];
+    const [x1, y1] = [this.x(lanes.lane(other)), Math.max(-40, Math.min(this.view.viewH + 40, y(other)))];
+    context.strokeStyle = this.colour(lanes.lane(row));
+    context.lineWidth = 1.6;
+    context.setLineDash([1, 4]);
+    context.beginPath();
+    context.moveTo(x0, y0);
+    context.bezierCurveTo(x0, (y0 + y1) / 2, x1, (y0 + y1) / 2, x1, y1);
+    context.stroke();
+    context.setLineDash([]);
   }
 
   private line(context: CanvasRenderingContext2D, lane: number, y0: number, y1: number, width: number): void {
@@ -148,6 +172,7 @@ export class LanePainter {
     const data = this.store.rows[row];
     if (!data) return;
     const lane = this.store.lanes.lane(row);
+    if (lane < this.view.laneOffset || lane >= this.view.laneOffset + MAX_LANES) return;
     const cx = this.x(lane);
     const colour = this.colour(lane);
     if (data.id === this.view.selected) {

@@ -1,9 +1,8 @@
 import type { Signal } from "@preact/signals";
-import { useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { ranText } from "./cells";
-import { clock, count, nodeText, safe } from "./format";
+import { nodeText, safe } from "./format";
 import type { Branch, Row, Store } from "./store";
-import { Button } from "./ui";
 
 export const TABS = ["State", "Diff", "Channels", "Writes", "Graph", "Raw", "Storage"] as const;
 export const RUN_NEWS = {
@@ -25,59 +24,6 @@ export function Nothing({ store }: { store: Store }) {
         Thread {safe(hello?.thread ?? "")} has none
         {hello?.can.run?.ok ? ". Press Run to give the graph its first input." : "."}
       </p>
-    </div>
-  );
-}
-
-/** What to open when no thread was given. */
-export function Threads({ store }: { store: Store }) {
-  const [filter, setFilter] = useState("");
-  const [limit, setLimit] = useState(100);
-  const all = store.hello.value?.threads ?? [];
-  const found = all.filter((one) => one.id.includes(filter) || (one.status ?? "").includes(filter));
-  return (
-    <div class="ckv-threads">
-      <h3>{count(all.length, "thread")}</h3>
-      {all.length === 0 && <p class="ckv-empty">Nothing was recorded here yet.</p>}
-      {all.length > 8 && (
-        <input
-          type="text"
-          class="ckv-input"
-          aria-label="Filter threads"
-          placeholder="Filter by name or state"
-          value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
-        />
-      )}
-      {all.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">thread</th>
-              <th scope="col">checkpoints</th>
-              <th scope="col">last step</th>
-              <th scope="col">last change</th>
-              <th scope="col">state</th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.slice(0, limit).map((one) => (
-              <tr key={one.id}>
-                <td>
-                  <button type="button" class="ckv-link" onClick={() => void store.openThread(one.id, "")}>
-                    {safe(one.id)}
-                  </button>
-                </td>
-                <td>{one.checkpoints}</td>
-                <td>{one.last_step ?? ""}</td>
-                <td>{typeof one.last_time === "number" ? clock(one.last_time) : (one.last_time ?? "")}</td>
-                <td>{one.status ?? ""}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {found.length > limit && <Button label="More threads" kind="quiet" onPress={() => setLimit(limit + 500)} />}
     </div>
   );
 }

@@ -41,6 +41,8 @@ export class Store {
   readonly after: Signal<After | null> = signal(null);
   /** The news of other code that was read and put away. */
   readonly changesSeen: Signal<unknown> = signal(null);
+  /** What somebody wrote on checkpoints, by id. */
+  readonly notes: Signal<ReadonlyMap<string, string>> = signal(new Map());
   /** Goes up whenever rows or lanes changed. */
   readonly version = signal(0);
   readonly selected: Signal<string | null> = signal(null);
@@ -75,7 +77,8 @@ export class Store {
     void this.load("hello", {});
   }
 
-  openThread(thread: string, ns: string): Promise<void> {
+  /** Shows another thread; null: the table of all. */
+  openThread(thread: string | null, ns: string): Promise<void> {
     this.cache.clear();
     this.after.value = null;
     return this.load("thread", { thread, ns });
@@ -314,6 +317,7 @@ export class Store {
     const hello = { ...(this.hello.peek() ?? {}), ...got } as Hello;
     this.applyRows({ ...hello.rows, reset: true });
     this.hello.value = hello;
+    this.takeNotes(got.notes);
     this.selectFirst(got.selected ?? null);
     if (this.forest.wide) this.rearrange(() => this.forest.foldAll(true, this.selected.peek()));
     this.lookInside();
@@ -328,6 +332,12 @@ export class Store {
     else this.pending.value = false;
   }
 
+  /** Notes of the top graph, by checkpoint. */
+  takeNotes(notes: unknown): void {
+    this.notes.value = new Map(Object.entries((notes ?? {}) as Record<string, string>));
+    this.version.value++;
+  }
+
   private onEvent(message: Record<string, unknown>): void {
     switch (message.event) {
       case "rows":
@@ -340,7 +350,10 @@ export class Store {
         this.notice.value = String(message.text ?? message.message ?? "");
         break;
       case "select":
-        if (typeof message.checkpoint === "string" && this.row(message.checkpoint)) this.select(message.checkpoint);
+        if (typeof message.checkpoint === "string") void this.find(message.checkpoint);
+        break;
+      case "notes":
+        this.takeNotes(message.notes);
         break;
       case "can":
       case "graph":

@@ -1,7 +1,8 @@
 import { headRow, make, newRow, RowWriter, setOrDrop, topOf } from "./cells";
+import { Foot } from "./foot";
 import { clock } from "./format";
 import { isPlainKey } from "./keyboard";
-import type { Chain } from "./lanes";
+import { moved } from "./moves";
 import { LANE_W, LANE_X, LanePainter, MAX_LANES } from "./paint";
 import type { Row, Store } from "./store";
 
@@ -39,6 +40,7 @@ export class Tree {
   private readonly painter: LanePainter;
   private readonly writer: RowWriter;
   private goal = -1;
+  private readonly foot: Foot;
 
   constructor(
     parent: HTMLElement,
@@ -48,7 +50,7 @@ export class Tree {
     this.grid = make("div", "ckv-tree");
     this.grid.setAttribute("role", "treegrid");
     this.grid.setAttribute("aria-label", "Checkpoints");
-    this.grid.append(headRow());
+    this.grid.append(headRow(() => store.rearrange(() => store.forest.foldAll(!store.forest.folded, this.selected))));
     this.scroller = make("div", "ckv-scroll");
     this.scroller.setAttribute("role", "rowgroup");
     this.scroller.tabIndex = -1;
@@ -60,6 +62,8 @@ export class Tree {
     this.spacer.setAttribute("role", "presentation");
     this.spacer.append(this.canvas);
     this.scroller.append(this.spacer);
+    this.foot = new Foot(store);
+    this.scroller.append(this.foot.el);
     this.grid.append(this.scroller);
     parent.append(this.grid);
     const { signal } = this.abort;
@@ -85,12 +89,16 @@ export class Tree {
     const atTop = this.scroller.scrollTop < this.rowH;
     const keep = this.anchor();
     this.writer.learn();
-    this.grid.setAttribute("aria-rowcount", String(rows.length + 1));
+    this.grid.setAttribute("aria-rowcount", this.store.more.peek() ? "-1" : String(rows.length + 1));
     const shown = Math.min(Math.max(lanes.laneCount, 1), MAX_LANES);
     this.grid.style.setProperty("--ckv-lanes-w", `${LANE_X + shown * LANE_W + 2}px`);
     const digits = rows.reduce((most, row) => Math.max(most, row.step ?? 0), 0).toString().length;
     this.grid.style.setProperty("--ckv-step-w", `${Math.max(2, digits) * 0.62 + 0.9}em`);
     this.spacer.style.height = `${rows.length * this.rowH}px`;
+    this.foot.update();
+    const fold = this.grid.querySelector<HTMLElement>(".ckv-foldall");
+    if (fold) fold.hidden = lanes.chains.length < 3 && !this.store.forest.folded;
+    fold?.setAttribute("aria-pressed", String(this.store.forest.folded));
     this.retire(() => true);
     this.retier();
     if (!atTop && keep) this.restore(keep);
@@ -117,8 +125,9 @@ export class Tree {
     for (const [row, el] of this.live) this.paintState(row, el);
   }
 
-  setMark(id: string | null): void {
-    this.writer.mark = id;
+  /** The checkpoints that are compared, A and B. */
+  setMarks(a: string | null, b: string | null): void {
+    this.writer.marks = [a, b];
     this.retire(() => true);
     this.render();
   }
@@ -166,6 +175,7 @@ export class Tree {
     if (top === this.savedTop) return;
     this.savedTop = top;
     this.render(top);
+    if (this.store.rows.length * this.rowH - top < this.viewH * 3) void this.store.older();
   }
 
   private onClick(event: Event): void {
@@ -173,6 +183,7 @@ export class Tree {
     if (!row) return;
     const found = this.store.rows[Number(row.dataset.row)];
     if (!found) return;
+    if ((event.target as Element).closest(".ckv-twisty")) this.toggle(found);
     this.events.pick(found.id, 0);
     this.focus();
   }
@@ -186,7 +197,7 @@ export class Tree {
 
   private onKey(event: KeyboardEvent): void {
     const at = this.current();
-    const next = this.moved(event, at);
+    const next = moved(event, this.store.lanes, at, Math.max(1, Math.floor(this.viewH / this.rowH) - 1));
     if (next !== null) {
       event.preventDefault();
       this.goTo(next);
@@ -197,44 +208,28 @@ export class Tree {
     if (event.key === "Enter") {
       event.preventDefault();
       this.events.enter();
-    } else if (this.events.command(event.key, row)) {
+    } else if (this.opened(event.key, row) || this.events.command(event.key, row)) {
       event.preventDefault();
     }
   }
 
-  private moved(event: KeyboardEvent, at: number): number | null {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return null;
-    const last = this.store.rows.length - 1;
-    const page = Math.max(1, Math.floor(this.viewH / this.rowH) - 1);
-    const { lanes } = this.store;
-    switch (event.key) {
-      case "ArrowDown":
-        return Math.max(0, at - 1);
-      case "ArrowUp":
-        return Math.min(last, at + 1);
-      case "PageDown":
-        return Math.max(0, at - page);
-      case "PageUp":
-        return Math.min(last, at + page);
-      case "Home":
-        return last;
-      case "End":
-        return 0;
-      case "ArrowLeft":
-        return event.shiftKey ? Math.max(0, lanes.parentRow[at] ?? 0) : null;
-      case "ArrowRight":
-        return event.shiftKey ? this.newestChild(at) : null;
-      default:
-        return null;
-    }
+  /** → opens what a row holds or shows its branch whole, ← closes it; true when the key was used. */
+  private opened(key: string, row: Row): boolean {
+    if (key !== "ArrowRight" && key !== "ArrowLeft") return false;
+    const { forest } = this.store;
+    const on = key === "ArrowRight";
+    if (on ? forest.isFolded(row.id) === true : forest.isOpen(row.id) !== true && forest.isFolded(row.id) === false) {
+      this.store.rearrange(() => forest.fold(row.id, !on));
+    } else if (forest.isOpen(row.id) === !on) void this.store.open(row.id, on);
+    else return false;
+    return true;
   }
 
-  private newestChild(at: number): number {
-    const { lanes } = this.store;
-    const forks = lanes.forksAt.get(at);
-    const fork = forks ? (lanes.chains[forks.at(-1) as number] as Chain).first : -1;
-    const best = Math.max(lanes.nextRow[at] ?? -1, fork);
-    return best < 0 ? at : best;
+  private toggle(row: Row): void {
+    const { forest } = this.store;
+    const open = forest.isOpen(row.id);
+    if (open !== null && forest.isFolded(row.id) !== true) void this.store.open(row.id, !open);
+    else this.store.rearrange(() => forest.fold(row.id, forest.isFolded(row.id) === false));
   }
 
   private goTo(at: number): void {

@@ -22,6 +22,10 @@ export interface Unfinished {
   name: string;
   status: "error" | "interrupt" | "running";
   text: string;
+  /** How many tasks of this node there are, how they stand, and how many wait; where there are several. */
+  of?: number;
+  counts?: string;
+  waits?: number;
 }
 
 /** Many rows in columns; binary ones little-endian in base64. See `explorer/columns.py`. */
@@ -104,6 +108,7 @@ export interface Hello {
   threads: ThreadInfo[];
   thread_count?: number;
   left?: number;
+  notes?: Record<string, string>;
   namespaces: string[];
   can: Partial<Record<Act, Ability>>;
   /** Where acts write, in words. */

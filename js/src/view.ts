@@ -24,6 +24,8 @@ export class View {
   /** The path that the fork sheet opens with, when one was asked for. */
   readonly editPath = signal<string | null>(null);
   readonly mark = signal<string | null>(null);
+  /** The checkpoint that it ends at; null is the selected one. */
+  readonly markB = signal<string | null>(null);
   /** The end of the branch that is followed; null is the head's. */
   readonly tip = signal<string | null>(null);
   readonly query = signal("");
@@ -206,11 +208,20 @@ export class View {
     return this.letters.peek() && this.letter(key);
   }
 
+  /** Space: the first row becomes A, the next one B; on a mark it takes it away. */
   private toggleMark(at: Row): void {
     const id = at.unfinished?.parent ?? at.id;
-    const removed = this.mark.peek() === id;
-    this.mark.value = removed ? null : id;
-    this.news.value = removed ? "Diff mark removed." : `Diff starts at step ${at.step ?? "?"}.`;
+    const step = `step ${at.step ?? "?"}`;
+    for (const [mark, name] of [[this.markB, "B"] as const, [this.mark, "A"] as const]) {
+      if (mark.peek() !== id) continue;
+      mark.value = null;
+      this.news.value = `Mark ${name} removed.`;
+      return;
+    }
+    const first = this.mark.peek() === null;
+    if (first) this.mark.value = id;
+    else this.markB.value = id;
+    this.news.value = first ? `${step} is A: mark another row as B, or select it.` : `${step} is B.`;
   }
 
   private letter(key: string): boolean {

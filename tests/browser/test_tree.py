@@ -1,0 +1,140 @@
+"""The tree in a real browser: what opens, folds, pans and is told apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from ckpt_viz import explore
+
+from . import gardens
+from .stage import Stage
+
+Show = Callable[..., Stage]
+
+
+@pytest.fixture
+def show(chromium: Browser) -> Iterator[Show]:
+    """Shows a graph's history on a page of its own; the page must not complain."""
+    stages: list[Stage] = []
+
+    def start(graph: Any, *, width: int = 1000, theme: str = "light", **options: Any) -> Stage:
+        page = chromium.new_page(viewport={"width": width, "height": 620})
+        page.set_default_timeout(8_000)
+        stages.append(Stage(page, explore(graph, follow=False, **options), theme=theme))
+        return stages[-1]
+
+    yield start
+    errors = [error for stage in stages for error in stage.errors]
+    for stage in stages:
+        stage.page.close()
+        stage.explorer.close()
+    assert not errors
+
+
+def named(stage: Stage, text: str) -> Any:
+    """The rows with this text."""
+    return stage.root.locator("[role=row]", has_text=text)
+
+
+def test_nested_graphs_open_under_their_owner(show: Show) -> None:
+    stage = show(gardens.nested())
+    owners = stage.root.locator("[role=row][aria-expanded=false]")
+    expect(owners).to_have_count(2)
+    before = stage.rows.count()
+    owners.last.click()
+    owners.last.press("ArrowRight")
+    inner = stage.root.locator("[role=row][aria-level='2'][data-checkpoint-id]")
+    expect(inner).to_have_count(5)
+    inner.filter(has_text="mine").click()
+    stage.settle()
+    expect(stage.root.locator(".ckv-title")).to_contain_text("After mine")
+    inner.filter(has_text="mine").press("ArrowRight")
+    expect(stage.root.locator("[role=row][aria-level='3'][data-checkpoint-id]")).to_have_count(4)
+    inner.filter(has_text="mine").press("ArrowLeft")
+    expect(stage.root.locator("[role=row][aria-level='3']")).to_have_count(0)
+    stage.root.locator("[role=row][aria-expanded=true]").last.locator(".ckv-twisty").click()
+    expect(stage.rows).to_have_count(before)
+
+
+def test_many_tasks_of_a_node_are_one_row(show: Show) -> None:
+    stage = show(gardens.workers())
+    row = named(stage, "worker \u00d730")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("28 done 1 failed 1 waits")
+    expect(row).to_contain_text("ValueError")
+    assert row.get_attribute("data-checkpoint-id") is None
+    expect(stage.root).to_contain_text("3 checkpoints")
+
+
+def test_finished_branches_fold_to_a_row(show: Show) -> None:
+    stage = show(gardens.forks(count=3))
+    whole = stage.rows.count()
+    tip = stage.root.locator("[role=row][aria-expanded=true]", has_text="fork B")
+    tip.locator(".ckv-twisty").click()
+    folded = named(stage, "fork B, 3 steps")
+    expect(folded).to_have_attribute("aria-expanded", "false")
+    assert stage.rows.count() == whole - 2
+    folded.press("ArrowRight")
+    expect(stage.rows).to_have_count(whole)
+    stage.rows.first.click()
+    stage.button("Fold finished branches").click()
+    expect(named(stage, "fork B, 3 steps")).to_have_count(1)
+    hidden = [row.id for row in stage.explorer.timeline.rows() if row.step == 6][1]
+    stage.explorer.select(hidden)
+    shown = stage.root.locator(f"[role=row][data-checkpoint-id='{hidden}']")
+    expect(shown).to_have_attribute("aria-selected", "true")
+
+
+def test_lanes_pan_and_long_names_keep_both_ends(show: Show) -> None:
+    stage = show(gardens.forks())
+    assert stage.page.locator("canvas").evaluate("c => c.getBoundingClientRect().width") < 125
+    name = stage.root.locator("[role=rowheader]", has_text="summarize").first
+    expect(name.locator(".ckv-tail")).to_have_text("_reader_2")
+    expect(name.locator(".ckv-head")).to_have_text(re.compile("^summarize_the_answers"))
+    box = name.locator(".ckv-tail").bounding_box()
+    assert box is not None
+    assert box["width"] > 30
+
+
+def test_copies_and_missing_parents_are_told(show: Show) -> None:
+    stage = show(gardens.copies())
+    expect(named(stage, "copy by you")).to_contain_text("copy of step 2")
+    expect(named(stage, "parent missing")).to_have_count(1)
+
+
+def test_threads_sort_and_filter(show: Show) -> None:
+    graph = gardens.many_threads(120)
+    stage = show(graph, redact=["note"])
+    table = stage.root.get_by_role("table", name="Threads")
+    expect(table.get_by_role("row")).to_have_count(101)
+    stage.root.get_by_role("button", name=re.compile("More threads")).click()
+    expect(table.get_by_role("row")).to_have_count(121)
+    stage.button("Failed only").click()
+    expect(table.get_by_role("row")).to_have_count(4)
+    stage.button("Failed only").click()
+    stage.root.get_by_role("combobox", name="State of threads").select_option("waits")
+    expect(table.get_by_role("row")).to_have_count(4)
+    stage.root.get_by_role("combobox", name="State of threads").select_option("")
+    stage.root.get_by_role("searchbox", name="Filter threads").fill("support-77")
+    expect(table.get_by_role("row")).to_have_count(2)
+    expect(table).to_contain_text("note: [redacted]")
+    expect(table).not_to_contain_text("weather")
+    table.get_by_role("button", name="support-77").click()
+    expect(stage.rows).to_have_count(4)
+    stage.root.get_by_role("combobox", name="Thread").select_option("all threads…")
+    expect(table.get_by_role("row")).to_have_count(101)
+
+
+def test_a_long_history_comes_in_pages(show: Show) -> None:
+    stage = show(gardens.long(6_000))
+    grid = stage.root.get_by_role("treegrid")
+    expect(grid).to_have_attribute("aria-rowcount", "6001")
+    assert any(one["kind"] == "older" for one in stage.asked)
+    stage.rows.first.click()
+    stage.rows.first.press("End")
+    expect(named(stage, "input")).to_have_attribute("aria-selected", "true")
