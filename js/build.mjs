@@ -1,5 +1,5 @@
 // Builds the one-file bundle that the Python package ships, and holds it to its size budget.
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -39,6 +39,33 @@ await build({
   format: "esm",
   target: "es2022",
 });
+// What the first look does not need, as a module of its own. What the main bundle has is asked of it by `require`.
+const lent = [...readFileSync(join(here, "src", "more", "shared.ts"), "utf8").matchAll(/^import .* from "(.*)";$/gm)];
+const names = lent.map((found) => found[1].replace("../", "./"));
+const more = await build({
+  ...common,
+  entryPoints: [join(here, "src", "more", "entry.ts")],
+  format: "cjs",
+  target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  write: false,
+  plugins: [
+    {
+      name: "lent",
+      setup(made) {
+        made.onResolve({ filter: /./ }, (asked) => {
+          const name = asked.path.replace(/^\.\.?\//, "./");
+          return names.includes(name) && asked.kind !== "entry-point" ? { path: name, external: true } : undefined;
+        });
+      },
+    },
+  ],
+});
+writeFileSync(
+  join(out, "more.js"),
+  `export default (require)=>{const module={exports:{}};${more.outputFiles[0].text};return module.exports}`,
+);
 await build({
   ...common,
   entryPoints: [join(here, "src", "widget.css")],

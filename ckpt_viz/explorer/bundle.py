@@ -7,7 +7,7 @@ import functools
 import gzip
 from pathlib import Path
 
-ASSETS = ("tabs", "viz")
+ASSETS = ("more", "tabs", "viz")
 """Modules that the page asks for when it first needs them."""
 STATIC = Path(__file__).parent / "static"
 MISSING = """

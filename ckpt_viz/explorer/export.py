@@ -82,7 +82,9 @@ def _with_assets(data: Json) -> Json:
     """The data with the modules that its tabs load; one that was not built is not there."""
     drawn = bool(data["answers"]["graph"]["dot"])
     found: Json = {}
-    for name in ASSETS if drawn else ASSETS[:1]:
+    for name in ASSETS:
+        if name == "viz" and not drawn:
+            continue
         with contextlib.suppress(FileNotFoundError):  # the page says what is missing
             found[f"asset {name}"] = {"gzip": packed_asset(name)}
     return {**data, "answers": {**data["answers"], **found}}

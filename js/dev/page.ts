@@ -1,7 +1,10 @@
 /** A page to look at: ?rows=story|3|5000|100000&theme=dark&delay=50 */
 import widget from "../src/index";
+import * as parts from "../src/more/entry";
+import { provideParts } from "../src/more/load";
 import { chain, FakeKernel, row, story } from "./fake";
 
+provideParts(parts);
 const query = new URLSearchParams(location.hash.slice(1));
 const what = query.get("rows") ?? "story";
 const theme = query.get("theme") ?? "auto";

@@ -3,11 +3,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Banners } from "./bar";
 import { useHits } from "./find";
 import { Inspector } from "./inspector";
+import { Later } from "./more/load";
 import { Nothing, RUN_NEWS, Skeleton, Splitter } from "./places";
 import { themeOf, useRoot } from "./root";
 import type { Store } from "./store";
 import { Strips } from "./strips";
-import { Threads } from "./threads";
 import { TimeBar } from "./timebar";
 import { Toolbar } from "./toolbar";
 import { Tree } from "./tree";
@@ -34,7 +34,7 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
       <Toolbar view={view} branches={branches} found={found} />
       <Banners store={store} error={view.error.value} onDismiss={() => view.dismiss()} />
       <Strips view={view} />
-      {store.hello.value?.thread === null && <Threads store={store} />}
+      {store.hello.value?.thread === null && <Later store={store} part="Threads" give={{ store }} />}
       <div class="ckv-main" style={{ "--ckv-split": `${view.split.value}%` }}>
         <TreePane view={view} hits={found.hits} slow={slow} />
         {!narrow && <Splitter value={view.split} host={root} />}

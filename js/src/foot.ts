@@ -4,7 +4,7 @@ import { count } from "./format";
 import type { Store } from "./store";
 
 export class Foot {
-  readonly el = make("div", "ckv-foot");
+  readonly el = make("div", "ckv-older");
   private readonly words = make("span", "ckv-muted");
   private readonly button = make("button", "ckv-link") as HTMLButtonElement;
 

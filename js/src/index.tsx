@@ -1,5 +1,6 @@
 import { render as draw } from "preact";
 import { App } from "./app";
+import { loadParts } from "./more/load";
 import { themeOf } from "./root";
 import { type StaticData, StaticModel } from "./static";
 import { type Store, storeOf } from "./store";
@@ -22,6 +23,9 @@ function show({ model, el, signal }: RenderContext, store: Store): () => void {
   el.append(root);
   draw(<App model={model} store={store} root={root} />, root);
   store.start();
+  // The rest of the page comes before it is asked for: at the first sign of a hand.
+  const fetchRest = () => void loadParts(store).catch(() => undefined);
+  for (const kind of ["pointerover", "focusin"]) root.addEventListener(kind, fetchRest, { once: true });
   // JupyterLab tells that the connection came or went, not which: so it is tried.
   const onLive = () => setTimeout(() => store.setLost(!store.transport.reaches()), 50);
   model.on("comm_live_update", onLive);

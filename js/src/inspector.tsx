@@ -1,10 +1,9 @@
-import { BreakpointsSheet } from "./breaks";
 import { ChannelsPanel } from "./channels";
-import { ForkSheet } from "./fork";
 import { Lazy } from "./lazy";
+import { Later } from "./more/load";
 import { DiffPanel, RawPanel } from "./panels";
 import { Skeleton, TabList, Title } from "./places";
-import { ExportSheet, HelpSheet, ReplaySheet, RunSheet, type SheetProps } from "./sheets";
+import type { SheetProps } from "./sheets";
 import { StatePanel } from "./state";
 import type { Branch } from "./store";
 import type { Checkpoint } from "./types";
@@ -47,17 +46,26 @@ function ActSheet({ view }: { view: View }) {
   };
   switch (view.sheet.value) {
     case "fork":
-      return <ForkSheet key={`${store.selected.value}${view.editPath.value}`} path={view.editPath.value} {...props} />;
+      return (
+        <Later
+          store={store}
+          part="ForkSheet"
+          key={`${store.selected.value}${view.editPath.value}`}
+          give={{ path: view.editPath.value, ...props }}
+        />
+      );
     case "replay":
-      return <ReplaySheet {...props} onPlay={play} />;
+      return <Later key="replay" store={store} part="ReplaySheet" give={{ ...props, onPlay: play }} />;
     case "run":
-      return <RunSheet {...props} />;
+      return <Later key="run" store={store} part="RunSheet" give={props} />;
     case "breakpoints":
-      return <BreakpointsSheet {...props} />;
+      return <Later key="breaks" store={store} part="BreakpointsSheet" give={props} />;
     case "export":
-      return <ExportSheet {...props} />;
+      return <Later key="export" store={store} part="ExportSheet" give={props} />;
     case "help":
-      return <HelpSheet letters={view.letters} onClose={props.onClose} />;
+      return (
+        <Later key="help" store={store} part="HelpSheet" give={{ letters: view.letters, onClose: props.onClose }} />
+      );
     default:
       return null;
   }
