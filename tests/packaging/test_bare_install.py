@@ -67,7 +67,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_every_asset_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for asset in ("widget.js", "widget.css", "tabs.js", "viz.js"):
+    for asset in ("widget.js", "widget.css", "more.js", "tabs.js", "viz.js"):
         assert f"ckpt_viz/explorer/static/{asset}" in names
     assert "ckpt_viz/py.typed" in names
     assert {name.split("/")[0].split("-")[0] for name in names} == {"ckpt_viz"}
