@@ -112,6 +112,13 @@ class Learnt:
         """Whether there was an input, and no node is known that took one."""
         return START in self._names and not any(START in c for c in self._seen.values())
 
+    @property
+    def is_entrypoint(self) -> bool:
+        """Whether this is the history of a function: another node takes the input, no channel is
+        the user's."""
+        entries = [node for node, channels in self._seen.items() if START in channels]
+        return bool(entries) and START not in entries and all(map(is_routing, self._names))
+
     def note_entry(self, nodes: Iterable[str]) -> None:
         """Take up that these nodes start by the input."""
         for node in nodes:

@@ -7,16 +7,17 @@ older versions saved, a write is given to the task that it must be of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
+from ckpt_viz.constants import END, ERROR
 from ckpt_viz.ids import hash_uuid, id_bytes
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.inferred import Learnt, without_old
 from ckpt_viz.timeline.records import Topology
-from ckpt_viz.timeline.rows import Light, TaskNews, lighten, read_news
+from ckpt_viz.timeline.rows import Light, TaskNews, error_text, lighten, read_news
 from ckpt_viz.timeline.shape import Shape
 from ckpt_viz.timeline.taskpaths import PULL, pulled, sent, task_paths
 from ckpt_viz.timeline.topology import is_routing
@@ -91,11 +92,10 @@ class SavedTimeline(GraphTimeline):
             tup = self.require(checkpoint_id)
         topology = self.topology
         light = lighten(tup, topology, self._available)
-        tasks = tuple(self._tasks(tup, light))
+        tasks = tuple(self._tasks(tup, light, checkpoint_id is None))
         values = tup.checkpoint["channel_values"]
-        hidden = {n for n, c in topology.channels.items() if c.routing}
         return SimpleNamespace(
-            values={k: v for k, v in values.items() if k not in hidden and not is_routing(k)},
+            values=self._state(values, topology),
             next=tuple(t.name for t in tasks if checkpoint_id is not None or t.result is None),
             config=tup.config,
             metadata=tup.metadata,
@@ -105,27 +105,41 @@ class SavedTimeline(GraphTimeline):
             interrupts=tuple(i for t in tasks for i in t.interrupts),
         )
 
-    def _tasks(self, tup: Any, light: Light) -> Iterator[Any]:
+    def _state(self, values: dict[str, Any], topology: Topology) -> Any:
+        """The user's channels; of an entrypoint, which has none, what it has returned."""
+        hidden = {n for n, c in topology.channels.items() if c.routing}
+        if self._learnt.is_entrypoint:
+            return values.get(END)
+        return {k: v for k, v in values.items() if k not in hidden and not is_routing(k)}
+
+    def _tasks(self, tup: Any, light: Light, live: bool) -> Iterator[Any]:
         plans = list(self._plans(tup, light))
         news = read_news(tup.pending_writes)
         ids = self._ids(tup, plans, list(news))
-        results: dict[str, list[tuple[str, Any]]] = {}
+        wrote: dict[str, list[tuple[str, Any]]] = {}
         for task_id, channel, value in tup.pending_writes or ():
-            results.setdefault(task_id, []).append((channel, value))
+            wrote.setdefault(task_id, []).append((channel, value))
         for (name, path, _), task_id in zip(plans, ids, strict=True):
             told = news.get(task_id)
+            done = told is not None and told.state == "done"
             yield SimpleNamespace(
                 id=task_id,
                 name=name,
                 path=path,
-                error=told.text if told and told.state == "error" else None,
-                interrupts=told.interrupts if told else (),
+                error=_error(wrote.get(task_id, ())),
+                interrupts=told.interrupts if told and not (done and live) else (),
                 state=None,
-                result=_result(results[task_id]) if told and told.state == "done" else None,
+                result=self._result(wrote[task_id]) if done else None,
             )
         for task_id, told in news.items():
             if task_id not in ids and told.state in ("error", "interrupt"):
                 yield _unnamed(task_id, told)
+
+    def _result(self, writes: list[tuple[str, Any]]) -> Any:
+        found = dict(writes)
+        if self._learnt.is_entrypoint:
+            return found.get(END)
+        return {channel: value for channel, value in found.items() if not is_routing(channel)}
 
     def _plans(self, tup: Any, light: Light) -> Iterator[Plan]:
         """The tasks that come next, with the text that each one's id is hashed from."""
@@ -182,12 +196,9 @@ def _unnamed(task_id: str, told: TaskNews) -> Any:
     )
 
 
-def _result(writes: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for channel, value in writes:
-        if not is_routing(channel):
-            found[channel] = value
-    return found
+def _error(writes: Iterable[tuple[str, Any]]) -> str | None:
+    """The error that a task ended with, also where a later try went well."""
+    return next((error_text(value) for channel, value in writes if channel == ERROR), None)
 
 
 def _empty(config: Any) -> Any:

@@ -50,3 +50,105 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
     return value if isinstance(value, str | int | float | bool | None) else repr(value)
+
+
+def _number(ids: list[str], id_: str | None) -> int | None:
+    return None if id_ is None else ids.index(id_) if id_ in ids else -1
+
+
+def told(timeline: Any) -> dict[str, Any]:
+    """All that a timeline tells of its thread, by namespace, in labels that no run changes."""
+    found: dict[str, Any] = {}
+    for ns in timeline.namespaces():
+        here = timeline.at(timeline.thread_id, ns)
+        found[spoken(ns, found)] = told_here(here)
+    return found
+
+
+def spoken(ns: str, taken: Any) -> str:
+    """A namespace without ids: the first of a name, the second, …"""
+    name = "|".join(part.split(":")[0] for part in ns.split("|"))
+    again = sum(1 for known in taken if known.split("#")[0] == name)
+    return f"{name}#{again}" if ns else ""
+
+
+def told_here(here: Any) -> dict[str, Any]:
+    """All that a timeline tells of one namespace."""
+    rows = here.rows()
+    ids = [row.id for row in rows]
+    return {
+        "rows": [_row(row, ids) for row in rows],
+        "states": [_state(here.snapshot(i)) for i in ids],
+        "head": _state(here.snapshot(None)),
+        "writes": [_writes(here.writes(i)) for i in ids],
+        "unfinished": sorted(
+            [_number(ids, u.parent), u.name, u.status, u.text] for u in here.unfinished()
+        ),
+    }
+
+
+def _row(row: Any, ids: list[str]) -> dict[str, Any]:
+    return {
+        "parent": _number(ids, row.parent_id),
+        "step": row.step,
+        "source": row.source,
+        "nodes": sorted(row.nodes),
+        "changed": sorted(row.changed),
+        "status": row.status,
+        "head": row.head,
+        "next": sorted(row.next),
+        "copy": _number(ids, row.copy_of),
+    }
+
+
+def _state(found: Any) -> dict[str, Any]:
+    values = found.values
+    kept = {k: plain(v) for k, v in values.items()} if isinstance(values, dict) else plain(values)
+    tasks = [
+        [t.name, None if t.error is None else "error", [plain(i.value) for i in t.interrupts]]
+        for t in found.tasks
+    ]
+    return {"values": kept, "next": sorted(found.next), "tasks": sorted(tasks, key=repr)}
+
+
+def _writes(found: Any) -> dict[str, Any]:
+    return {
+        "made": [_task(t) for t in sorted(found.made, key=_order)],
+        "next": [_task(t) for t in sorted(found.next, key=_order)],
+        "why_not": sorted((w.node, w.why) for w in found.why_not),
+    }
+
+
+def _order(task: Any) -> Any:
+    return task.name, repr(task.path)
+
+
+def _task(task: Any) -> dict[str, Any]:
+    return {
+        "name": task.name,
+        "kind": task.path[0] if task.path else "",
+        "state": task.state,
+        "triggers": sorted(task.triggers),
+        "error": task.error,
+        "result": plain(task.result),
+        "asked": [[plain(i.value), i.answered] for i in task.interrupts],
+        "why": task.why,
+    }
+
+
+def shapeless(found: Any) -> Any:
+    """What is left of all that is told where the graph's shape is not known (`can.shape`).
+
+    Reasons name edges; empty values that nothing wrote are the reducers' beginning; and it takes
+    reducers to tell what the finished tasks of the head will have made of the state.
+    """
+    if isinstance(found, list):
+        return [shapeless(one) for one in found]
+    if not isinstance(found, dict):
+        return found
+    out = {k: shapeless(v) for k, v in found.items() if k not in ("why", "why_not")}
+    if isinstance(out.get("values"), dict):
+        out["values"] = {k: v for k, v in out["values"].items() if v != []}
+    if "head" in out and "states" in out:
+        del out["head"]["values"]
+    return out
