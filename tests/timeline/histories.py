@@ -82,7 +82,7 @@ def told_here(here: Any) -> dict[str, Any]:
         "head": _state(here.snapshot(None)),
         "writes": [_writes(here.writes(i)) for i in ids],
         "unfinished": sorted(
-            [_number(ids, u.parent), u.name, u.status, u.text] for u in here.unfinished()
+            [_number(ids, u.parent), u.name, u.status, _error(u.text)] for u in here.unfinished()
         ),
     }
 
@@ -119,6 +119,11 @@ def _writes(found: Any) -> dict[str, Any]:
     }
 
 
+def _error(text: str | None) -> str | None:
+    """A saver may keep an error itself, where LangGraph's keep its repr."""
+    return text and text.replace("ValueError('no')", "ValueError: no")
+
+
 def _order(task: Any) -> Any:
     return task.name, repr(task.path)
 
@@ -129,7 +134,7 @@ def _task(task: Any) -> dict[str, Any]:
         "kind": task.path[0] if task.path else "",
         "state": task.state,
         "triggers": sorted(task.triggers),
-        "error": task.error,
+        "error": _error(task.error),
         "result": plain(task.result),
         "asked": [[plain(i.value), i.answered] for i in task.interrupts],
         "why": task.why,
