@@ -17,7 +17,7 @@ from uuid import uuid4
 import pytest
 from graphs import engine
 from histories import shapeless, told
-from programs import PROGRAMS
+from runs import PROGRAMS
 
 from ckpt_viz.checkpoint.langgraph import as_langgraph
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
