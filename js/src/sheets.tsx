@@ -34,8 +34,9 @@ interface FrameProps {
 export function Frame({ name, title, onClose, children, buttons, aside }: FrameProps) {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    const first = box.current?.querySelector<HTMLElement>("textarea, input:checked, input, select, button");
-    (first ?? box.current)?.focus({ preventScroll: true });
+    const find = (what: string) => box.current?.querySelector<HTMLElement>(what);
+    const first = find("textarea") ?? find("input:checked, input, select, button") ?? box.current;
+    first?.focus({ preventScroll: true });
   }, []);
   return (
     <div

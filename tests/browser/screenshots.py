@@ -39,6 +39,55 @@ def fork(stage: Stage) -> None:
     dialog.get_by_role("region", name="Preview").wait_for()
 
 
+def edit(stage: Stage) -> None:
+    """Two values edited in their places, and a third that is being written."""
+    stage.select("plan")
+    dialog = stage.sheet("Fork")
+    for name, path, value in (
+        ("budget", "budget", "2"),
+        ("messages", "messages[1].content", "No."),
+    ):
+        if path != name:
+            dialog.get_by_role("button", name=f"Open {name}").click()
+        dialog.get_by_role("button", name=f"Edit {path}", exact=True).click()
+        field = dialog.get_by_role("textbox", name=f"New value of {path}")
+        field.fill(value)
+        field.press("Enter")
+    dialog.get_by_role("button", name="Preview").click()
+    dialog.get_by_text("may run again").wait_for()
+    dialog.get_by_role("button", name="Edit plan", exact=True).click()
+    dialog.get_by_role("textbox", name="New value of plan").wait_for()
+
+
+def breakpoints(stage: Stage) -> None:
+    """Two breakpoints, one of them inside."""
+    dialog = stage.sheet("Breakpoints")
+    for place in ("before review:grade_review", "after plan"):
+        dialog.get_by_label(f"Break {place}").check()
+
+
+def forked(stage: Stage) -> None:
+    """What is said after a fork, and its code where there is no clipboard."""
+    stage.page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('no')); 0")
+    stage.select("plan")
+    dialog = stage.sheet("Fork")
+    dialog.get_by_role("textbox", name="Values").fill('{"budget": 1}')
+    dialog.get_by_role("button", name="Fork", exact=True).click()
+    strip = stage.root.get_by_role("status").filter(has_text="Forked")
+    strip.get_by_role("button", name="Copy as Python").click()
+    strip.get_by_role("textbox", name="Code").wait_for()
+
+
+def scratch(stage: Stage) -> None:
+    """A scratch copy."""
+    if stage.button("Dismiss").is_visible():
+        stage.button("Dismiss").click()
+    stage.select("plan")
+    stage.button("Scratch").click()
+    stage.button("Back to the thread").wait_for()
+    stage.settle()
+
+
 def writes(stage: Stage) -> None:
     """The question that waits."""
     stage.select("approve")
@@ -91,6 +140,10 @@ VIEWS: dict[str, Callable[[Stage], None]] = {
     "fork": fork,
     **{name.lower(): on_tab(name) for name in ("Diff", "Channels", "Graph", "Raw", "Storage")},
     **{name.lower(): sheet(name) for name in ("Replay", "Run", "Export", "Help")},
+    "edit": edit,
+    "breakpoints": breakpoints,
+    "forked": forked,
+    "scratch": scratch,
 }
 
 
