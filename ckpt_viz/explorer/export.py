@@ -16,7 +16,7 @@ from typing import Any
 from ckpt_viz.explorer.bundle import ASSETS, packed_asset, script_text, style_text
 from ckpt_viz.explorer.columns import row_json
 from ckpt_viz.explorer.messages import HANDLERS
-from ckpt_viz.explorer.panels import Json, can_json, without
+from ckpt_viz.explorer.panels import Json, can_json
 from ckpt_viz.explorer.session import Session
 from ckpt_viz.explorer.static import svg_tree
 from ckpt_viz.timeline.history_file import history_json
@@ -40,10 +40,10 @@ def write_export(session: Session, path: str | Path) -> Path:
         rows = session.timeline.rows()
         text = svg_tree(rows, session.title, session.timeline.unfinished(), not session.redact)
     elif kind == "json":
-        data = {**collect(session), "history": history(session)}
+        data = session.hidden({**collect(session), "history": history(session)})
         text = json.dumps(data, allow_nan=False, indent=1)
     else:
-        text = page(_with_assets(collect(session)), session.title)
+        text = page(_with_assets(session.hidden(collect(session))), session.title)
     target.write_text(text, encoding="utf-8")
     return target.resolve()
 
@@ -92,8 +92,7 @@ def _with_assets(data: Json) -> Json:
 
 def history(session: Session) -> Json:
     """The states themselves, without what is redacted: what `explore("run.json")` opens again."""
-    redact = session.redact
-    return history_json(session.timeline, lambda values: without(values, redact))
+    return history_json(session.timeline, session.redact.without)
 
 
 def safe_json(data: Any) -> str:

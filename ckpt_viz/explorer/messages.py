@@ -6,11 +6,13 @@ import json
 import math
 import re
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from ckpt_viz.checkpoint.serde.looking import looking
 from ckpt_viz.explorer.acting import ACTS
-from ckpt_viz.explorer.panels import Json, checkpoint_json, compare, rows_json, without
+from ckpt_viz.explorer.panels import Json, checkpoint_json, compare, rows_json
 from ckpt_viz.explorer.request import BadRequestError, Handler, need
 from ckpt_viz.explorer.session import Session, error_json
 from ckpt_viz.explorer.tabs import TABS
@@ -39,9 +41,10 @@ def answer(session: Session, request: Any) -> Json:
         if handler is None:
             known = ", ".join(HANDLERS)
             raise BadRequestError(f"unknown kind {request.get('kind')!r}; known are {known}")
-        result = handler(session.place(request.get("at")), request)
+        with nullcontext() if request["kind"] in ACTS else looking():
+            result = handler(session.place(request.get("at")), request)
         json.dumps(result, allow_nan=False)
-    except Exception as error:  # noqa: BLE001 - a page waits: whatever failed, it is told
+    except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:  # noqa: BLE001 - a page waits: whatever failed in code of a user's, it is told
         return {"re": number, "ok": False, "error": error_json(error)}
     return {"re": number, "ok": True, "result": result}
 
@@ -138,7 +141,7 @@ def _search(session: Session, request: Json) -> Json:
         need(request, "query"),
         after if isinstance(after, str) else None,
         SEARCH_SECONDS,
-        lambda values: without(values, session.redact),
+        session.redact.without,
     )
     return {"ids": list(found.ids), "after": found.after}
 

@@ -11,8 +11,9 @@ from typing import Any
 from ckpt_viz.explorer.columns import pack_rows
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.diff import Diff, diff_values
-from ckpt_viz.timeline.preview import CHILD_LIMIT, Previewer, clean, items, mark, short
+from ckpt_viz.timeline.preview import CHILD_LIMIT, Previewer, clean, mark, short
 from ckpt_viz.timeline.records import Capability, Row, TaskView, Unfinished, Writes
+from ckpt_viz.timeline.redact import Redaction
 from ckpt_viz.timeline.rows import Light
 from ckpt_viz.timeline.why import version_number
 
@@ -99,28 +100,15 @@ def diff_json(a: str | None, b: str, diff: Diff) -> Json:
     return {"a": a, "b": b, "summary": diff.summary, "parts": parts}
 
 
-def compare(timeline: GraphTimeline, a: str | None, b: str, redact: Sequence[str]) -> Json:
+def compare(timeline: GraphTimeline, a: str | None, b: str, redact: Redaction) -> Json:
     """The difference of the states of two checkpoints (a None: of nothing)."""
     before = {} if a is None else timeline.snapshot(a).values
     return diff_json(a, b, hidden_diff(before, timeline.snapshot(b).values, redact))
 
 
-def hidden_diff(before: Any, after: Any, redact: Sequence[str]) -> Diff:
+def hidden_diff(before: Any, after: Any, redact: Redaction) -> Diff:
     """The difference without the values of redacted paths."""
-    return diff_values(without(before, redact), without(after, redact))
-
-
-def without(value: Any, redact: Sequence[str], path: str = "") -> Any:
-    """A copy of nested values with the redacted paths replaced by a word; objects become dicts."""
-    kids = items(value) if redact else None
-    if kids is None:
-        return value
-    out: dict[str, Any] = {}
-    for key, step, child in kids:
-        where = f"{path}.{step}" if path else str(step)
-        hit = where in redact or str(step) in redact
-        out[key] = "[redacted]" if hit else without(child, redact, where)
-    return list(out.values()) if isinstance(value, list | tuple | set | frozenset) else out
+    return diff_values(redact.without(before), redact.without(after))
 
 
 def checkpoint_json(timeline: GraphTimeline, checkpoint_id: str, session: Any) -> Json:

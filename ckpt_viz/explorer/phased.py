@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from ckpt_viz.explorer.panels import Json
@@ -19,7 +19,7 @@ NAME_LIMIT = 60
 class Liner:
     """Writes values as one line of text; redacted paths stay hidden at any depth."""
 
-    def __init__(self, redact: Sequence[str]) -> None:
+    def __init__(self, redact: Iterable[str]) -> None:
         """`redact`: as in a session."""
         self._redact = redact
 
@@ -71,7 +71,7 @@ def _text(entry: Json) -> str:
     return f"{{{fields}}}" if entry["t"] == "dict" else f"{entry['t']}({fields})"
 
 
-def phases_json(found: Phases, redact: Sequence[str]) -> Json:
+def phases_json(found: Phases, redact: Iterable[str]) -> Json:
     """The three phases, and what is not known of them."""
     liner = Liner(redact)
     return {

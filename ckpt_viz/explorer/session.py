@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from ckpt_viz.checkpoint.serde.looking import looking
 from ckpt_viz.explorer.live import Worker
 from ckpt_viz.explorer.panels import Json, can_json, rows_json
 from ckpt_viz.timeline.acts import ActRunningError, GraphTimeline
@@ -22,6 +23,7 @@ from ckpt_viz.timeline.breaks import Breakpoints, node_names
 from ckpt_viz.timeline.open import open_timeline
 from ckpt_viz.timeline.preview import clean
 from ckpt_viz.timeline.records import Act, TaskView, Unfinished
+from ckpt_viz.timeline.redact import Redaction
 from ckpt_viz.timeline.table import ThreadTable
 
 FIRST_ROWS = 2_000
@@ -82,7 +84,8 @@ class Session:
         self.home: GraphTimeline | None = None
         self.changes: Json | None = None
         self.done: Act | None = None
-        self.redact = tuple(redact)
+        self.redact = Redaction(redact)
+        self._searched: set[str | None] = {None}
         self._send = send
         self.export: Callable[[Path], Path] = self._no_export
         self.redraw: Callable[[], None] = lambda: None
@@ -110,10 +113,34 @@ class Session:
         if self.greeted:
             self._send(message)
 
+    def hidden(self, message: Json) -> Json:
+        """The message as it may be shown: no sentence of it tells what is redacted."""
+        if not self.redact:
+            return message
+        self._learn()
+        hidden: Json = self.redact.scrubbed(message)
+        return hidden
+
+    def hidden_text(self, text: str) -> str:
+        """A text for people, without what is redacted."""
+        if self.redact:
+            self._learn()
+        return self.redact.scrub(text)
+
+    def _learn(self) -> None:
+        """Looks for hidden values where errors and questions may have taken their words from."""
+        waits = self.timeline.unfinished()
+        for checkpoint in {self.timeline.head, *(one.parent for one in waits)} - self._searched:
+            found = self.timeline.snapshot_or_none(checkpoint)
+            if found is not None:
+                self._searched.add(checkpoint)
+                self.redact.learn(found.values)
+
     def refresh(self) -> bool:
         """Reads what is new and tells the page; True when there was any."""
         timeline = self.timeline
-        news = timeline.refresh()
+        with looking():
+            news = timeline.refresh()
         unfinished = timeline.unfinished(running=self._busy)
         if not news and unfinished == self._told:
             self._settle()
@@ -251,7 +278,7 @@ class Session:
     def table(self) -> ThreadTable:
         """The table of threads of the saver that is looked at."""
         if self._table is None or self._table[0] is not self.timeline.saver:
-            self._table = self.timeline.saver, ThreadTable(self.timeline, self.redact)
+            self._table = self.timeline.saver, ThreadTable(self.timeline, self.redact.patterns)
         return self._table[1]
 
     def place(self, ns: Any) -> Session:

@@ -63,7 +63,7 @@ class Explorer(Acts, anywidget.AnyWidget):
         session = self._session
         return Explorer(
             timeline,
-            redact=session.redact,
+            redact=session.redact.patterns,
             height=self.height,
             theme=self.theme,
             follow=session.worker.follow,
@@ -72,7 +72,7 @@ class Explorer(Acts, anywidget.AnyWidget):
     # -- the page ----------------------------------------------------------------------------
 
     def _send_json(self, message: Json) -> None:
-        self.send(message)
+        self.send(self._session.hidden(message))
 
     def _received(self, _widget: Any, content: Any, _buffers: Any) -> None:
         self._session.worker.put(lambda: self._reply(content))
@@ -81,6 +81,7 @@ class Explorer(Acts, anywidget.AnyWidget):
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind == "export":
             content = {**content, "folder": str(Path.cwd())}
+        self._session.redact.learn(content)
         reply = answer(self._session, content)
         if kind == "hello" and reply["ok"]:
             extra = {"session": self._session_id, "height": self.height, "theme": self.theme}
@@ -132,8 +133,10 @@ class Explorer(Acts, anywidget.AnyWidget):
         """The tree as text."""
         timeline = self._session.timeline
         timeline.refresh()
-        return text_tree(
-            timeline.known(), self._session.title, timeline.unfinished(), more=timeline.more
+        return self._session.hidden_text(
+            text_tree(
+                timeline.known(), self._session.title, timeline.unfinished(), more=timeline.more
+            )
         )
 
     # -- Python ------------------------------------------------------------------------------
@@ -196,8 +199,9 @@ def explore(
     """Shows the history of a compiled graph (of this package or of LangGraph), a saver, a path, …
 
     A path or an address is read-only unless `write=True`; `key` decrypts it.
-    `at` selects a checkpoint by id or step. `redact` names channels or dotted paths whose values
-    never leave Python. `write=False` refuses every act. `big` asks for a taller view (900 px).
+    `at` selects a checkpoint by id or step. `redact` names channels or paths (`user.token`,
+    `*.api_key`) whose values never leave Python. `write=False` refuses every act. `big` asks for a
+    taller view (900 px).
     Without `thread_id`: the only thread, else a table of threads.
     """
     timeline = open_timeline(source, thread_id, checkpoint_ns, graph, write=write, key=key)

@@ -10,7 +10,8 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from ckpt_viz.timeline.preview import items
+from ckpt_viz.timeline.children import items
+from ckpt_viz.timeline.reprs import own_repr
 
 DEPTH_LIMIT = 60
 
@@ -73,4 +74,5 @@ def _same_leaf(a: Any, b: Any) -> bool:
     try:
         return bool(a == b)
     except Exception:  # noqa: BLE001 - arrays refuse a single truth value: compare what shows
-        return repr(a) == repr(b)
+        text = own_repr(a)
+        return text is not None and text == own_repr(b)

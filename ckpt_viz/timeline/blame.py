@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
+from ckpt_viz.timeline.children import Step, items
 from ckpt_viz.timeline.diff import identity
 from ckpt_viz.timeline.paths import child, follow, shown
-from ckpt_viz.timeline.preview import Step, items, same
+from ckpt_viz.timeline.preview import same
 from ckpt_viz.timeline.records import Topology
 from ckpt_viz.timeline.rows import NULL_TASK, Light, ran_nodes
 

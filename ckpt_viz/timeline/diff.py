@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ckpt_viz.timeline.preview import items, same, short, type_name
+from ckpt_viz.timeline.children import items
+from ckpt_viz.timeline.preview import same, short, type_name
 
 PART_LIMIT = 400
 TEXT_LIMIT = 600

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from ckpt_viz.timeline.children import Step, items
 from ckpt_viz.timeline.paths import child, follow, shown
-from ckpt_viz.timeline.preview import Step, items, type_name
+from ckpt_viz.timeline.preview import type_name
 
 JSON_LIMIT = 100_000
 DEEPEST = 100

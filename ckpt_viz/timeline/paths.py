@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ckpt_viz.timeline.preview import Step, items
+from ckpt_viz.timeline.children import Step, items
 
 _STEP = re.compile(
     r"""\.?(?P<name>[^\W\d]\w*)|\[(?P<at>-?\d+)\]|\[(?P<key>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]"""

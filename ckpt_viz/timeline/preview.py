@@ -3,21 +3,21 @@
 Rules: nothing but text, ints below 2**53, lists and dicts crosses; NaN, bytes, sets, tuples, odd
 keys and unknown classes cross as text with their type's name; control and direction characters
 are shown as escapes; a container shows its first children, the rest is asked for by path.
-A path step is a str (a str key or an attribute) or an int (a position, also within a dict whose
-key is not a str).
 """
 
 from __future__ import annotations
 
-import dataclasses
+import math
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from ckpt_viz.checkpoint.serde.views import View
+from ckpt_viz.timeline.children import Step, items
+from ckpt_viz.timeline.redact import REDACTED, Redaction
+from ckpt_viz.timeline.reprs import own_repr, told
 
 Entry = dict[str, Any]
-Step = str | int
 
 TEXT_LIMIT = 2_000
 CHUNK_LIMIT = 100_000
@@ -26,7 +26,6 @@ DEPTH_LIMIT = 4
 ENTRY_BUDGET = 1_500
 CHAR_BUDGET = 400_000
 TIGHT_LIMIT = 80
-REDACTED = "[redacted]"
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"
@@ -44,11 +43,11 @@ def clean(text: str) -> str:
 
 
 class Previewer:
-    """Makes entries within one budget; `redact` holds dotted paths whose values never show."""
+    """Makes entries within one budget; `redact` names the paths whose values never show."""
 
-    def __init__(self, redact: Sequence[str] = (), budget: int = ENTRY_BUDGET) -> None:
+    def __init__(self, redact: Iterable[str] = (), budget: int = ENTRY_BUDGET) -> None:
         """At most about `budget` entries and `CHAR_BUDGET` characters are made in full."""
-        self._redact = tuple(redact)
+        self._redact = Redaction.of(redact)
         self._left = budget
         self._chars = CHAR_BUDGET
 
@@ -61,6 +60,7 @@ class Previewer:
         """The preview of one value under the name `key`."""
         self._left -= 1
         if self.hides(path):
+            self._redact.learn(value, path)
             return _make(key, "redacted", REDACTED, None, path)
         text, length = short(value)
         limit = TEXT_LIMIT if self._chars > 0 else TIGHT_LIMIT
@@ -115,14 +115,7 @@ class Previewer:
 
     def hides(self, path: tuple[Step, ...]) -> bool:
         """True when the value at `path` must not be shown."""
-        if not self._redact or not path:
-            return False
-        dotted = ".".join(str(step) for step in path)
-        last = str(path[-1])
-        return any(
-            dotted == r or dotted.startswith(r + ".") or ("." not in r and last == r)
-            for r in self._redact
-        )
+        return self._redact.hides(path)
 
 
 def _make(key: str, kind: str, text: str, n: int | None, path: tuple[Step, ...]) -> Entry:
@@ -145,8 +138,7 @@ def short(value: Any) -> tuple[str, int | None]:
     if value is None or isinstance(value, bool | float | complex):
         return repr(value), None
     if isinstance(value, int):
-        bits = value.bit_length()
-        return (str(value) if bits < 2_000 else f"int of {bits} bits: {hex(value)[:64]}…"), None
+        return clean(told(value)), None
     kids = items(value)
     if kids is None:
         return _shaped(value), None
@@ -162,49 +154,13 @@ def short(value: Any) -> tuple[str, int | None]:
 
 
 def _shaped(value: Any) -> str:
-    shape = getattr(value, "shape", None)
-    head = ""
-    if isinstance(shape, tuple):
-        dtype = getattr(value, "dtype", "")
-        head = f"shape {shape} {dtype} · " if dtype else f"shape {shape} · "
     try:
-        text = repr(value)
-    except Exception as error:  # noqa: BLE001 - a user's __repr__ may raise anything
-        text = f"<{type_name(value)}: its repr raised {type(error).__name__}>"
-    return clean(head + text[:TEXT_LIMIT])
-
-
-def items(value: Any) -> list[tuple[str, Step, Any]] | None:
-    """The children of a value as (key text, path step, child); None for a leaf."""
-    if isinstance(value, str | bytes | bytearray | type):
-        return None
-    if isinstance(value, Mapping):
-        return [
-            (k, k, v) if isinstance(k, str) else (clean(repr(k)[:200]), i, v)
-            for i, (k, v) in enumerate(value.items())
-        ]
-    if isinstance(value, Set):
-        ordered = sorted(value, key=lambda v: (type(v).__name__, repr(v)))
-        return [(str(i), i, v) for i, v in enumerate(ordered)]
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return [(f, f, getattr(value, f)) for f in value._fields]
-    if isinstance(value, list | tuple) or type(value).__name__ == "deque":
-        return [(str(i), i, v) for i, v in enumerate(value)]
-    return _fields(value)
-
-
-def _fields(value: Any) -> list[tuple[str, Step, Any]] | None:
-    if isinstance(value, View):
-        return [(str(n), str(n), child) for n, child in value.fields.items()]
-    if dataclasses.is_dataclass(value):
-        names = [f.name for f in dataclasses.fields(value)]
-        return [(n, n, getattr(value, n)) for n in names if hasattr(value, n)]
-    model_fields = getattr(type(value), "model_fields", None)
-    if isinstance(model_fields, dict):
-        return [(n, n, getattr(value, n)) for n in model_fields if hasattr(value, n)]
-    if type(value).__name__ == "Send" and hasattr(value, "node"):
-        return [("node", "node", value.node), ("arg", "arg", getattr(value, "arg", None))]
-    return None
+        shape = getattr(value, "shape", None)
+        dtype = getattr(value, "dtype", "")
+        head = f"shape {shape} {dtype}".rstrip() + " · " if isinstance(shape, tuple) else ""
+    except Exception:  # noqa: BLE001 - a user's attributes may raise anything
+        head = ""
+    return clean(head + told(value)[:TEXT_LIMIT])
 
 
 def chat_role(value: Any) -> str | None:
@@ -241,6 +197,7 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     try:
-        return bool(a == b) or repr(a) == repr(b) == "nan"
+        return bool(a == b) or (isinstance(a, float) and math.isnan(a) and math.isnan(b))
     except Exception:  # noqa: BLE001 - arrays refuse a single truth value: compare what shows
-        return repr(a) == repr(b)
+        text = own_repr(a)
+        return text is not None and text == own_repr(b)

@@ -20,9 +20,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ckpt_viz.timeline.children import items
 from ckpt_viz.timeline.paths import Path, parse
-from ckpt_viz.timeline.preview import items, same
+from ckpt_viz.timeline.preview import same
 from ckpt_viz.timeline.records import Row
+from ckpt_viz.timeline.reprs import told
 
 _TERM = re.compile(
     r"""(?P<not>-)?(?:(?P<head>[^\s"~=<>!:]+(?:\[[^\]]*\][^\s"~=<>!:]*)?)(?P<op>~|!=|=|<|>|:))?"""
@@ -230,6 +232,6 @@ def holds_text(value: Any, text: str, depth: int = DEPTH) -> bool:
     if isinstance(value, str):
         return text.lower() in value.lower()
     if value is None or isinstance(value, bool | int | float):
-        return text.lower() == str(value).lower()
+        return text.lower() == told(value).lower()
     kids = items(value) if depth else None
     return any(holds_text(kid, text, depth - 1) for _, _, kid in kids or ())

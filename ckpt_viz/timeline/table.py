@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from ckpt_viz.timeline.preview import REDACTED, Previewer, short
+from ckpt_viz.timeline.preview import Previewer, short
 from ckpt_viz.timeline.records import Row, ThreadInfo
+from ckpt_viz.timeline.redact import REDACTED
 from ckpt_viz.timeline.threads import Head, counts
 from ckpt_viz.timeline.topology import is_routing
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ckpt_viz.timeline.paths import parse
 from ckpt_viz.timeline.preview import same, short
+from ckpt_viz.timeline.redact import REDACTED, Redaction
 from ckpt_viz.timeline.rows import Light
 
 LIMIT = 2_000
@@ -42,7 +43,7 @@ class Point:
 
 
 def watch(
-    reader: Reader, checkpoint_id: str, text: str, hidden: Sequence[str] = ()
+    reader: Reader, checkpoint_id: str, text: str, hidden: Iterable[str] = ()
 ) -> tuple[Point, ...]:
     """A path's values along the branch that ends in a checkpoint, oldest first, at most 2,000.
 
@@ -52,9 +53,8 @@ def watch(
     Raises:
         PathError: the text is no path.
     """
-    path = parse(text)
+    path, redaction = parse(text), Redaction.of(hidden)
     channel = str(path.steps[0])
-    secret = any(step in hidden for step in map(str, path.steps))
     points: list[Point] = []
     value, version = _MISSING, _MISSING
     for id_ in reversed(reader.ancestors(checkpoint_id, LIMIT)):
@@ -65,6 +65,7 @@ def watch(
                 value = path.of(reader.snapshot(id_).values)
             except LookupError:
                 value = _MISSING
+        secret = redaction.hides(path.steps)
         points.append(_point(id_, value, before, secret))
     return tuple(points)
 
@@ -75,7 +76,11 @@ def _point(id_: str, value: Any, before: Any, secret: bool) -> Point:
     )
     if value is _MISSING:
         return Point(id_, None, None, changed)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if secret:
-        return Point(id_, "[redacted]", None, changed)
-    return Point(id_, short(value)[0][:TEXT], float(value) if number else None, changed)
+        return Point(id_, REDACTED, None, changed)
+    try:
+        number = float(value) if is_number else None
+    except OverflowError:
+        number = None
+    return Point(id_, short(value)[0][:TEXT], number, changed)

@@ -16,6 +16,7 @@ from ckpt_viz.checkpoint.serde import registry
 from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.checkpoint.serde.decode import unpack, unpacker
 from ckpt_viz.checkpoint.serde.encode import pack
+from ckpt_viz.checkpoint.serde.looking import DECODED, LARGE
 from ckpt_viz.checkpoint.serde.models import secrets_welcome
 from ckpt_viz.errors import CkptVizError, SerializationError, damaged
 
@@ -151,6 +152,8 @@ class JsonPlusSerializer:
         """
         tag, raw = data
         if tag == "msgpack":
+            if len(raw) > LARGE and (known := DECODED.get()) is not None:
+                return known.get(raw, partial(unpack, raw, self._hook))
             return unpack(raw, self._hook)
         if tag in ("null", "empty"):
             return None
