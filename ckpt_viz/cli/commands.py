@@ -10,7 +10,7 @@ from typing import Any
 from ckpt_viz.cli.paper import Answer, Table, pretty
 from ckpt_viz.cli.sources import CommandError, checkpoint, is_source, one_thread, opened
 from ckpt_viz.explorer.export import write_export
-from ckpt_viz.explorer.panels import hidden_diff, without
+from ckpt_viz.explorer.panels import hidden_diff
 from ckpt_viz.explorer.session import Session, heading
 from ckpt_viz.explorer.static import label, text_tree
 from ckpt_viz.timeline.acts import GraphTimeline
@@ -19,6 +19,7 @@ from ckpt_viz.timeline.blame import blame as blame_of
 from ckpt_viz.timeline.keeping import method
 from ckpt_viz.timeline.paths import follow, parse
 from ckpt_viz.timeline.records import Row, TaskView
+from ckpt_viz.timeline.redact import Redaction
 from ckpt_viz.timeline.search import search as found_by
 
 DIFFERS = 1
@@ -90,7 +91,7 @@ def show(args: argparse.Namespace) -> Answer:
     id_ = checkpoint(timeline, args.at)
     row = next(row for row in timeline.rows() if row.id == id_)
     snapshot, writes = timeline.snapshot(id_), timeline.writes(id_)
-    values = without(snapshot.values, args.redact)
+    values = Redaction(args.redact).without(snapshot.values)
     if args.path:
         value = follow(values, parse(args.path).steps)
         return Answer(value, [pretty(value)])
@@ -116,10 +117,10 @@ def _task_data(task: TaskView, args: argparse.Namespace) -> dict[str, Any]:
         "state": task.state,
         "why": task.why,
         "triggers": list(task.triggers),
-        "result": without(task.result, args.redact),
+        "result": Redaction(args.redact).without(task.result),
         "error": task.error,
         "interrupts": [
-            {"id": i.id, "value": without(i.value, args.redact), "answered": i.answered}
+            {"id": i.id, "value": Redaction(args.redact).without(i.value), "answered": i.answered}
             for i in task.interrupts
         ],
     }
@@ -132,7 +133,7 @@ def diff(args: argparse.Namespace) -> Answer:
     timeline = _here(args)
     ids = [checkpoint(timeline, args.a), checkpoint(timeline, args.b)]
     before, after = (timeline.snapshot(id_).values for id_ in ids)
-    found = hidden_diff(before, after, args.redact)
+    found = hidden_diff(before, after, Redaction(args.redact))
     parts = [p for p in found.parts if p.op in SIGNS]
     data = {
         "a": ids[0],
@@ -218,9 +219,7 @@ def blame(args: argparse.Namespace) -> Answer:
 def search(args: argparse.Namespace) -> Answer:
     """The checkpoints that a query means, newest first."""
     timeline = _here(args)
-    ids = found_by(
-        timeline, " ".join(args.query), shown=lambda values: without(values, args.redact)
-    ).ids
+    ids = found_by(timeline, " ".join(args.query), shown=Redaction(args.redact).without).ids
     known = {row.id: row for row in timeline.rows()}
     rows = [known[id_] for id_ in ids]
     heads = ("step", "nodes", "changed", "status", "id")
