@@ -195,11 +195,11 @@ class OptimizedStateManager(StateManager):
         tag, data = self.storage.saver.serde.dumps_typed(entry)
         raw = tag.encode() + b"\0" + data
         if self.compression_enabled:
-            return base64.b85encode(_SMALL + zstandard.compress(raw))
-        return base64.b85encode(_RAW + raw)
+            return base64.b64encode(_SMALL + zstandard.compress(raw))
+        return base64.b64encode(_RAW + raw)
 
     def _deserialize(self, packed: Any) -> Any:
-        data = base64.b85decode(packed)
+        data = base64.b64decode(packed, validate=True)
         raw = zstandard.decompress(data[1:]) if data[:1] == _SMALL else data[1:]
         tag, _, rest = raw.partition(b"\0")
         entry = self.storage.saver.serde.loads_typed((tag.decode(), rest))

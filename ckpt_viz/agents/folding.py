@@ -64,6 +64,7 @@ def view_of(whole: Any) -> Any:
     if not at:
         return whole
     view = copy.copy(whole)
+    view.earlier = whole.conversation_history[:at]
     view.conversation_history = whole.conversation_history[at:]
     rest = {k: v for k, v in whole.metadata.items() if k != FOLD_AT}
     view.metadata = {**rest, FOLDED: at}

@@ -100,9 +100,10 @@ class StateManager:
         left_out = state.metadata.get(FOLDED)
         if not left_out:
             return state
-        origin = getattr(state, "origin", None)
-        stored = await self.storage.saved(state.session_id, origin)
-        history = () if stored is None else stored.fields["conversation_history"]
+        history = getattr(state, "earlier", ())
+        if len(history) != left_out:  # a copy that was made by the constructor
+            stored = await self.storage.saved(state.session_id, getattr(state, "origin", None))
+            history = () if stored is None else stored.fields["conversation_history"]
         if len(history) < left_out:
             raise ValueError(
                 f"This state of {state.session_id!r} leaves out {left_out} messages, and what is "

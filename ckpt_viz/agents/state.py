@@ -1,7 +1,8 @@
 """`AgentState`: what a session knows, as plain data.
 
-A state that was read or saved remembers in ``origin`` the checkpoint it is equal to. That is no
-field of it: it is not saved, not compared, and a copy made by the constructor has none.
+A state that was read or saved remembers in ``origin`` the checkpoint it is equal to, and a view of
+it in ``earlier`` the messages that it leaves out. These are no fields of it: they are not saved, not
+compared, and a copy made by the constructor has none.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ FOLDED = "folded"
 
 
 class Traced:
-    """Remembers the checkpoint that a state came from, outside of its fields."""
+    """Remembers outside of its fields where a state came from."""
 
-    __slots__ = ("origin",)
+    __slots__ = ("earlier", "origin")
+    earlier: list[dict[str, Any]]
     origin: str | None
 
 

@@ -216,7 +216,7 @@ async def test_encrypted_sessions_can_be_listed_and_are_not_in_clear(kind: Any) 
     assert await manager.list_user_sessions("user-secret") == ["s"]
     kept = repr((dict(saver.storage), dict(saver.blobs)))
     if kind is OptimizedStateManager:
-        packed = base64.b85decode(manager.cache.get("state:s"))
+        packed = base64.b64decode(manager.cache.get("state:s"))
         kept += repr(zstandard.decompress(packed[1:]))
     assert "secret" not in kept
 
