@@ -1,7 +1,7 @@
 """`AgentState`: what a session knows, as plain data.
 
 A state that was read or saved remembers in ``origin`` the checkpoint it is equal to, and a view of
-it in ``earlier`` the messages that it leaves out. These are no fields of it: they are not saved, not
+it in ``earlier`` the messages that it leaves out. These are no fields: they are not saved, not
 compared, and a copy made by the constructor has none.
 """
 

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 from ckpt_viz.agents.graph import saving_graph, session_graph
 from ckpt_viz.agents.migrator import StateMigrator, detect
 from ckpt_viz.agents.state import AgentState, Fields, fields_of, state_from, turns_of, version_of
-from ckpt_viz.checkpoint.serde.jsonplus import JsonPlusSerializer
+from ckpt_viz.checkpoint.serde.alike import stored_alike
 from ckpt_viz.constants import EVENT
 from ckpt_viz.errors import (
     CheckpointNotFoundError,
     MigrationError,
-    SerializationError,
     SessionExistsError,
     SessionNotFoundError,
     StaleStateError,
@@ -86,7 +85,6 @@ class SessionStorage:
         self._classes: dict[int, type[Any]] = {version_of(self.state_class): self.state_class}
         self._seen: Any = None
         self._graphs: dict[type[Any], Any] = {}
-        self._packs = JsonPlusSerializer()
 
     async def initialize(self) -> None:
         """Make the tables that the saver needs; it does so by itself at first use as well."""
@@ -166,16 +164,9 @@ class SessionStorage:
 
     def _revision(self, fields: Fields, saved: Any) -> Revision:
         old = {} if saved is None else _values(saved)
-        changed = {k: v for k, v in fields.items() if k not in old or not self._same(old[k], v)}
+        changed = {k: v for k, v in fields.items() if k not in old or not stored_alike(old[k], v)}
         event = _event(fields, saved, old)
         return Revision(changed, event, _metadata(fields, event))
-
-    def _same(self, old: Any, new: Any) -> bool:
-        """Whether two values are stored as the same bytes."""
-        try:
-            return self._packs.dumps_typed(old) == self._packs.dumps_typed(new)
-        except SerializationError:  # told with its channel when it is saved
-            return False
 
     # -- loading ------------------------------------------------------------------------------
 

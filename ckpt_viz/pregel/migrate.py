@@ -8,9 +8,11 @@ never read as what it is not. What is stored stays as it was.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
+from ckpt_viz.checkpoint.serde.alike import stored_alike
 from ckpt_viz.errors import MigrationError
 from ckpt_viz.pregel.program import Program
 
@@ -30,12 +32,11 @@ def migrated(program: Program, saved: Any) -> Any:
     checkpoint = saved.checkpoint
     kept = {k: v for k, v in checkpoint["channel_values"].items() if k.startswith(_INNER)}
     state = {k: v for k, v in checkpoint["channel_values"].items() if k not in kept}
-    fresh = _brought(program, dict(state), made_by, saved.config)
+    fresh = _brought(program, copy.deepcopy(state), made_by, saved.config)
     versions = dict(checkpoint["channel_versions"])
     newest = max(versions.values(), default=None)
-    for key in fresh.keys() | state.keys():
-        if newest is not None and (key not in fresh or fresh[key] != state.get(key)):
-            versions[key] = newest
+    if newest is not None:
+        versions |= dict.fromkeys(_differing(state, fresh), newest)
     return saved._replace(
         checkpoint={**checkpoint, "channel_values": {**kept, **fresh}, "channel_versions": versions}
     )
@@ -80,10 +81,18 @@ def _checked(values: Any, version: Any, place: str) -> dict[str, Any]:
     return values
 
 
+def _differing(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """The keys that only one of two states has, or that are stored as something else."""
+    return [
+        key
+        for key in sorted(old.keys() | new.keys())
+        if key not in old or key not in new or not stored_alike(old[key], new[key])
+    ]
+
+
 def changed_by(program: Program, saved: Any, found: Any) -> dict[str, bool]:
     """The channels whose values a migration has changed: the next checkpoint saves them."""
     if found is saved:
         return {}
     old, new = (s.checkpoint["channel_values"] for s in (saved, found))
-    keys = (old.keys() | new.keys()) & program.channels.keys()
-    return {k: True for k in keys if k not in new or k not in old or old[k] != new[k]}
+    return {key: True for key in _differing(old, new) if key in program.channels}

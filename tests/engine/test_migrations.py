@@ -10,6 +10,7 @@ import pytest
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.errors import MigrationError
 from ckpt_viz.graph import START, StateGraph
+from ckpt_viz.types import Command, interrupt
 
 from .colour import COLOURS, Calls
 
@@ -139,3 +140,65 @@ def test_one_word_for_the_version(call: Calls) -> None:
     with pytest.raises(TypeError, match="got 5"):
         graph_of(call, One, InMemorySaver(), version=1, migrate={0: 5})
     assert graph_of(call, One, None, version=1, graph_version=1).program.version == 1
+
+
+def changed_in_place(values: dict[str, Any]) -> dict[str, Any]:
+    values["name"].append("migrated")
+    return values
+
+
+def typed_anew(values: dict[str, Any]) -> dict[str, Any]:
+    return {**values, "name": [float(n) for n in values["name"]]}
+
+
+def test_what_a_migration_changes_in_place_is_saved_with_the_next_checkpoint(call: Calls) -> None:
+    saver = InMemorySaver()
+    old = graph_of(call, One, saver, version=1)
+    call.invoke(old, {"log": [], "name": ["Ada"]})
+    new = graph_of(call, One, saver, version=2, migrate={1: changed_in_place})
+    call.update(new, {"log": ["more"]})
+    plain = graph_of(call, One, saver)
+    assert call.state(plain).values == {"log": ["2 keys", "more"], "name": ["Ada", "migrated"]}
+    assert call.state(old, call.history(plain)[1].config).values["name"] == ["Ada"]
+
+
+def test_a_change_of_type_alone_is_a_change(call: Calls) -> None:
+    saver = InMemorySaver()
+    old = graph_of(call, One, saver, version=1)
+    call.invoke(old, {"log": [], "name": [1, 2]})
+    new = graph_of(call, One, saver, version=2, migrate={1: typed_anew})
+    call.update(new, {"log": ["more"]})
+    numbers = call.state(graph_of(call, One, saver)).values["name"]
+    assert [type(n) for n in numbers] == [float, float]
+
+
+def test_a_question_asked_by_the_older_graph_is_answered_in_the_newer(call: Calls) -> None:
+    def build(schema: Any, saver: Any, **options: Any) -> Any:
+        flow = StateGraph(schema).add_node("ask", lambda s: {"log": [interrupt("really?")]})
+        flow.add_node("then", lambda s: {"log": [" ".join(s.get("names", ["?"]))]})
+        flow.add_edge(START, "ask").add_edge("ask", "then")
+        return flow.compile(checkpointer=saver, **options)
+
+    saver = InMemorySaver()
+    old = build(One, saver, version=1)
+    call.invoke(old, {"log": [], "name": "Ada Lovelace"})
+    new = build(Two, saver, version=2, migrate={1: split})
+    waiting = call.state(new)
+    assert (waiting.next, waiting.values["names"]) == (("ask",), ["Ada", "Lovelace"])
+    done = call.invoke(new, Command(resume="yes"))
+    assert done == {"log": ["yes", "Ada Lovelace"], "names": ["Ada", "Lovelace"]}
+
+
+def test_a_graph_inside_has_a_version_of_its_own(call: Calls) -> None:
+    saver = InMemorySaver()
+
+    def build(inner_version: int, migrate: Any) -> Any:
+        inner = StateGraph(One).add_node("deep", lambda s: {"log": [str(interrupt("well?"))]})
+        graph = inner.add_edge(START, "deep").compile(version=inner_version, migrate=migrate)
+        flow = StateGraph(One).add_node("sub", graph).add_edge(START, "sub")
+        return flow.compile(checkpointer=saver, version="root")
+
+    call.invoke(build(1, None), {"log": [], "name": "Ada"})
+    newer = build(2, {1: lambda values: {**values, "name": values["name"].upper()}})
+    found = call.invoke(newer, Command(resume="done"))
+    assert (found["log"], found["name"]) == (["done"], "ADA")
