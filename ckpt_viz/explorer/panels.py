@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 from ckpt_viz.explorer.columns import pack_rows
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.diff import Diff, diff_values
+from ckpt_viz.timeline.lines import line
 from ckpt_viz.timeline.preview import CHILD_LIMIT, Previewer, clean, mark, short
 from ckpt_viz.timeline.records import Capability, Row, TaskView, Unfinished, Writes
 from ckpt_viz.timeline.redact import Redaction
 from ckpt_viz.timeline.rows import Light
-from ckpt_viz.timeline.why import version_number
+from ckpt_viz.timeline.why import sentence, version_number
 
 Json = dict[str, Any]
 STEP_LIMIT = 60
@@ -140,7 +141,10 @@ def writes_json(writes: Writes, session: Any) -> Json:
     return {
         "made": [task_json(t, previewer, session) for t in writes.made],
         "next": [task_json(t, previewer, session) for t in writes.next],
-        "why_not": [{"node": w.node, "why": clean(w.why)} for w in writes.why_not],
+        "why_not": [
+            {"node": w.node, "why": clean(w.why), "versions": clean(w.versions)[:600]}
+            for w in writes.why_not
+        ],
     }
 
 
@@ -151,7 +155,7 @@ def task_json(task: TaskView, previewer: Previewer, session: Any) -> Json:
         "name": task.name,
         "path": clean(", ".join(str(p) for p in task.path))[:200],
         "triggers": list(task.triggers),
-        "why": clean(task.why)[:600],
+        "why": _why(task, session.redact),
         "versions": clean(task.versions)[:2_000],
         "state": task.state,
         "result": [] if task.result is None else previewer.entries(task.result),
@@ -162,6 +166,13 @@ def task_json(task: TaskView, previewer: Previewer, session: Any) -> Json:
             for i in task.interrupts
         ],
     }
+
+
+def _why(task: TaskView, redact: Iterable[str]) -> str:
+    """The sentence why a task runs, without the redacted parts of its values."""
+    sent = [line(arg, (), redact) for arg in task.sent]
+    resumed = [line(answer, (), redact, 80) for answer in task.resumed]
+    return clean(sentence(task.reason or task.why, sent, resumed))[:600]
 
 
 def channels_json(timeline: GraphTimeline, checkpoint_id: str) -> Json:

@@ -6,69 +6,30 @@ from collections.abc import Iterable
 from typing import Any
 
 from ckpt_viz.explorer.panels import Json
+from ckpt_viz.timeline.lines import line
 from ckpt_viz.timeline.phases import NOTHING, Phases, Planned, Ran, Updated, barrier_names
-from ckpt_viz.timeline.preview import CHILD_LIMIT, Previewer, clean
-from ckpt_viz.timeline.why import START, TASKS, version_number
+from ckpt_viz.timeline.preview import clean
+from ckpt_viz.timeline.why import START, version_number
 
-LINE = 160
 WRITE_LIMIT = 24
 TASK_LIMIT = 60
 NAME_LIMIT = 60
 
 
 class Liner:
-    """Writes values as one line of text; redacted paths stay hidden at any depth."""
+    """Writes what channels hold as one line each."""
 
     def __init__(self, redact: Iterable[str]) -> None:
         """`redact`: as in a session."""
         self._redact = redact
 
     def line(self, channel: str, value: Any) -> str:
-        """One line for what a channel holds, or for one write to it.
-
-        >>> Liner(["secret"]).line("xs", [1, "a", {"secret": 2}])
-        "[1, 'a', {secret: [redacted]}]"
-        """
-        return _cut(self._text(channel, value))
-
-    def _text(self, channel: str, value: Any) -> str:
-        """Wrappers are opened, so that a redacted path is found where it always is."""
-        if type(value).__name__ == "Overwrite" and hasattr(value, "value"):
-            return f"Overwrite({self._text(channel, value.value)})"
-        if type(value).__name__ == "Send" and hasattr(value, "node"):
-            return f"Send({value.node!r}, {self._entry((), getattr(value, 'arg', None))})"
-        if channel == TASKS and isinstance(value, list | tuple):
-            return f"[{', '.join(self._text(channel, one) for one in value[:CHILD_LIMIT])}]"
-        return self._entry(() if channel == START else (channel,), value)
-
-    def _entry(self, path: tuple[str, ...], value: Any) -> str:
-        previewer = Previewer(self._redact, budget=60)
-        return _text(previewer.entry("", value, path))
+        """One line for what a channel holds, or for one write to it."""
+        return line(value, () if channel == START else (channel,), self._redact)
 
     def maybe(self, channel: str, value: Any) -> str | None:
         """The same, and None for an empty channel."""
         return None if value is NOTHING else self.line(channel, value)
-
-
-def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= LINE else text[: LINE - 1] + "…"
-
-
-def _text(entry: Json) -> str:
-    kids = entry.get("c")
-    if entry.get("chat"):
-        return f"{entry['chat']}: {entry['s']}"
-    if kids is None:
-        text = str(entry["s"]).replace("\n", "\\n")
-        return f"'{text}'" if entry["t"] == "str" else text
-    parts = ", ".join(_text(k) for k in kids) + (", …" if entry.get("more") else "")
-    if entry["t"] == "list":
-        return f"[{parts}]"
-    if entry["t"] in ("tuple", "set", "frozenset", "deque"):
-        return f"{entry['t']}({parts})"
-    fields = ", ".join(f"{k['k']}: {_text(k)}" for k in kids) + (", …" if entry.get("more") else "")
-    return f"{{{fields}}}" if entry["t"] == "dict" else f"{entry['t']}({fields})"
 
 
 def phases_json(found: Phases, redact: Iterable[str]) -> Json:

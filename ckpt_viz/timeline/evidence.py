@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from ckpt_viz.timeline.lines import line
 from ckpt_viz.timeline.records import InterruptView, TaskView, Topology, WhyNot, Writes
 from ckpt_viz.timeline.rows import (
     NULL_TASK,
@@ -14,7 +15,16 @@ from ckpt_viz.timeline.rows import (
     ran_nodes,
     read_news,
 )
-from ckpt_viz.timeline.why import EDIT, Evidence, explain, explain_not, explain_versions, fired
+from ckpt_viz.timeline.why import (
+    EDIT,
+    Evidence,
+    argument,
+    explain,
+    explain_versions,
+    fired,
+    sentence,
+)
+from ckpt_viz.timeline.why_not import explain_not
 
 
 class Reader(Protocol):
@@ -57,8 +67,9 @@ def gather(reader: Reader, checkpoint_id: str) -> Writes:
     evidence = _evidence(reader, tup, parent)
     following = _views(reader, checkpoint_id, tup, evidence)
     names = {t.name for t in following}
+    comes = {t.name: t.state for t in reversed(following)}
     why_not = tuple(
-        WhyNot(node, explain_not(evidence, node))
+        WhyNot(node, explain_not(evidence, node, comes), explain_versions(evidence, node))
         for node in reader.topology.triggers
         if node not in names and not node.startswith("__")
     )
@@ -125,12 +136,13 @@ def _view(evidence: Evidence, task: Any, news: TaskNews | None) -> TaskView:
     state = news.state if news else "pending"
     answered = len(resumed)
     asked = tuple(news.interrupts) if news else tuple(task.interrupts)
+    reason, sent = explain(evidence, node, path), argument(evidence, path)
     return TaskView(
         id=str(task.id),
         name=node,
         path=path,
         triggers=fired(evidence, node, evidence.topology.triggers.get(node, ())),
-        why=explain(evidence, node, path, resumed),
+        why=sentence(reason, [line(s) for s in sent], [line(r, limit=80) for r in resumed]),
         versions=explain_versions(evidence, node),
         state=state,
         result=task.result,
@@ -143,6 +155,9 @@ def _view(evidence: Evidence, task: Any, news: TaskNews | None) -> TaskView:
             )
             for k, i in enumerate(asked)
         ),
+        reason=reason,
+        sent=sent,
+        resumed=tuple(resumed),
     )
 
 
@@ -156,4 +171,5 @@ def _by_hand(reader: Reader, checkpoint_id: str, parent_id: str | None, source: 
         "fork": "a copy of another checkpoint, made to run on from",
         "update": f"you wrote it, as if {node} had" if node else "you wrote it, by fork",
     }
-    return TaskView("", names[source], (), (), whys[source], "", "done")
+    told = whys[source]
+    return TaskView("", names[source], (), (), told, "", "done", reason=told)

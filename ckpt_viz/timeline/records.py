@@ -140,7 +140,11 @@ class InterruptView:
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """A task of a superstep with its outcome and the sentence why it runs."""
+    """A task of a superstep with its outcome and the sentence why it runs.
+
+    `why` is the whole sentence; `reason` the same without values, which are `sent` (the argument
+    of its `Send`, when it has one) and `resumed` (the answers that it got).
+    """
 
     id: str
     name: str
@@ -153,14 +157,18 @@ class TaskView:
     error: str | None = None
     traceback: str | None = None
     interrupts: tuple[InterruptView, ...] = ()
+    reason: str = ""
+    sent: tuple[Any, ...] = ()
+    resumed: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """The reason why a node does not run next."""
+    """The reason why a node does not run next, and the versions under it."""
 
     node: str
     why: str
+    versions: str = ""
 
 
 @dataclass(frozen=True, slots=True)

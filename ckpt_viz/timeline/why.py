@@ -6,6 +6,7 @@ writes at C's parent): who wrote the channel that triggers it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,17 +58,42 @@ def fired(evidence: Evidence, node: str, triggers: tuple[str, ...]) -> tuple[str
     )
 
 
-def explain(evidence: Evidence, node: str, path: tuple[Any, ...], resumed: list[Any]) -> str:
-    """The sentence why a task of `node` runs from the checkpoint of `evidence`."""
+def explain(evidence: Evidence, node: str, path: tuple[Any, ...]) -> str:
+    """The sentence why a task of `node` runs from the checkpoint of `evidence`, without values."""
     if path and path[0] == PUSH:
-        text = _sent(evidence, node, path)
-    else:
-        triggers = evidence.topology.triggers.get(node, ())
-        reasons = [_trigger(evidence, node, t) for t in fired(evidence, node, triggers)]
-        text = "; ".join(dict.fromkeys(r for r in reasons if r)) or "ran because it was scheduled"
-    if resumed:
-        text += "; resumed with " + ", ".join(repr(answer)[:80] for answer in resumed)
+        return _sent(evidence, node, path)
+    triggers = evidence.topology.triggers.get(node, ())
+    new = fired(evidence, node, triggers)
+    reasons = [_trigger(evidence, node, t) for t in new]
+    text = "; ".join(dict.fromkeys(r for r in reasons if r)) or "ran because it was scheduled"
+    if any(is_deferred(evidence.topology, t) for t in new):
+        text += "; deferred until the rest was done"
     return text
+
+
+def sentence(reason: str, sent: Sequence[str], resumed: Sequence[str]) -> str:
+    """A reason with its values: the argument of a `Send`, and the answers to interrupts.
+
+    >>> sentence("sent by plan, 1 of 2", ["{i: 0}"], ["'yes'"])
+    "sent by plan, 1 of 2, with {i: 0}; resumed with 'yes'"
+    """
+    text = f"{reason}, with {sent[0]}" if sent else reason
+    return f"{text}; resumed with {', '.join(resumed)}" if resumed else text
+
+
+def argument(evidence: Evidence, path: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a sent task was given: one value, or nothing for a task that was not sent."""
+    if not path or path[0] != PUSH:
+        return ()
+    index = path[1] if len(path) > 1 and isinstance(path[1], int) else 0
+    tasks = evidence.values.get(TASKS) or ()
+    return (getattr(tasks[index], "arg", None),) if index < len(tasks) else ()
+
+
+def is_deferred(topology: Topology, trigger: str) -> bool:
+    """Whether a channel shows only when everything else is done (a node with `defer`)."""
+    info = topology.channels.get(trigger)
+    return info is not None and info.kind.endswith("AfterFinish")
 
 
 def _sent(evidence: Evidence, node: str, path: tuple[Any, ...]) -> str:
@@ -105,25 +131,44 @@ def _trigger(evidence: Evidence, node: str, trigger: str) -> str:
     if trigger.startswith("join:"):
         names = trigger.split(":", 2)[1].split("+")
         verb = {1: "has", 2: "have both"}.get(len(names), "have all")
-        return f"barrier: {_and(names)} {verb} finished"
+        return f"barrier: {joined(names)} {verb} finished"
     if not trigger.startswith("branch:to:"):
-        return _by_channel(evidence.topology, trigger)
+        return _by_channel(evidence, trigger)
     who = list(dict.fromkeys(w[0] for w in evidence.writers if w[1] == trigger))
     if not who and evidence.by_hand:
         who = [evidence.by_hand]
+    if not who and is_deferred(evidence.topology, trigger):
+        return _some_steps_ago(evidence.topology, node)
     return "; ".join(_by(evidence.topology, a, node) for a in who)
 
 
-def _by_channel(topology: Topology, trigger: str) -> str:
+def _some_steps_ago(topology: Topology, node: str) -> str:
+    """What started a deferred node may be older than the step before."""
+    leads = [a for a, b in sorted(topology.edges) if b == node]
+    leads += [
+        a
+        for a, routers in topology.branches.items()
+        if any(ends is not None and node in ends for ends in routers.values())
+    ]
+    if len(leads) == 1:
+        return _by(topology, leads[0], node)
+    return f"ran because one of {joined(leads)} led here" if leads else ""
+
+
+def _by_channel(evidence: Evidence, trigger: str) -> str:
     """A channel of the user's; or one that older versions named after the node that led here."""
+    topology = evidence.topology
     if trigger.startswith("start:"):
         return "ran because START's edge leads here"
     if trigger in topology.triggers and trigger not in topology.channels:
         return f"ran because {trigger}'s edge leads here"
+    who = dict.fromkeys(w[0] for w in evidence.writers if w[1] == trigger)
+    if who:
+        return f"ran because {joined(who)} wrote channel {trigger}"
     return f"ran because channel {trigger} changed"
 
 
-def _shapeless(topology: Topology) -> bool:
+def shapeless(topology: Topology) -> bool:
     """Whether no edge of the graph is known, as of a history without its graph."""
     return not (topology.edges or topology.branches)
 
@@ -132,7 +177,7 @@ def _by(topology: Topology, source: str, node: str) -> str:
     if source == EDIT:
         return _by_edit(topology, node)
     shown = "START" if source == START else source
-    if _shapeless(topology):
+    if shapeless(topology):
         return f"ran because {shown} led here"
     if (source, node) in topology.edges:
         return f"ran because {shown}'s edge leads here"
@@ -141,7 +186,7 @@ def _by(topology: Topology, source: str, node: str) -> str:
     if len(fits) == 1:
         return f"ran because router `{fits[0]}` of {shown} said so"
     if fits:
-        return f"ran because one of {shown}'s routers said so ({_and(fits)})"
+        return f"ran because one of {shown}'s routers said so ({joined(fits)})"
     return f"ran because {shown}'s Command(goto={node!r}) said so"
 
 
@@ -154,7 +199,8 @@ def _by_edit(topology: Topology, node: str) -> str:
     return "ran because your edit leads here"
 
 
-def _and(names: Any) -> str:
+def joined(names: Any) -> str:
+    """Names in a sentence."""
     listed = list(names)
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
 
@@ -173,34 +219,3 @@ def explain_versions(evidence: Evidence, node: str) -> str:
                 f"{node} has seen {version_number(seen.get(trigger))}"
             )
     return "; ".join(told)
-
-
-def explain_not(evidence: Evidence, node: str) -> str:
-    """The sentence why `node` does not run from this checkpoint."""
-    topology = evidence.topology
-    for starts, end in topology.waiting:
-        if end == node:
-            has = evidence.values.get(f"join:{'+'.join(starts)}:{node}") or ()
-            got = [s for s in starts if s in has]
-            miss = [s for s in starts if s not in has]
-            if got and miss:
-                return f"barrier: has {_and(got)}, still waits for {_and(miss)}"
-    ran = {w[0] for w in evidence.writers}
-    for source in sorted(ran):
-        for router, ends in topology.branches.get(source, {}).items():
-            if ends is None or node in ends:
-                return f"router `{router}` of {source} chose otherwise"
-    froms = [a for a, b in sorted(topology.edges) if b == node]
-    froms += [
-        a
-        for a, routers in topology.branches.items()
-        for ends in routers.values()
-        if ends is not None and node in ends
-    ]
-    froms += [s for starts, end in topology.waiting if end == node for s in starts]
-    if froms:
-        names = _and(["START" if f == START else f for f in dict.fromkeys(froms)])
-        return f"waits for {names}, which did not run in the step that made this"
-    if _shapeless(topology):
-        return "nothing led here; which edges there are is not known without the graph"
-    return "no edge leads here: only a Command or a Send can start it"

@@ -208,7 +208,7 @@ export interface Checkpoint {
   next: string[];
   diff: Diff | null;
   channels: ChannelMatrix | null;
-  writes: { made: TaskInfo[]; next: TaskInfo[]; why_not?: { node: string; why: string }[] };
+  writes: { made: TaskInfo[]; next: TaskInfo[]; why_not?: { node: string; why: string; versions?: string }[] };
   raw: Record<string, unknown>;
 }
 

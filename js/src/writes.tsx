@@ -54,6 +54,7 @@ export function WritesPanel(props: WritesProps) {
           {whyNot.map((one) => (
             <p key={one.node} class="ckv-whynot">
               <b>{safe(one.node)}</b> {safe(one.why)}
+              {one.versions && <span class="ckv-muted"> {safe(one.versions)}</span>}
             </p>
           ))}
         </details>

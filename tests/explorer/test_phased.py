@@ -6,8 +6,9 @@ import json
 import pytest
 from graphs import CONFIG, chain_graph
 
-from ckpt_viz.explorer.phased import LINE, Liner, phases_json
+from ckpt_viz.explorer.phased import Liner, phases_json
 from ckpt_viz.timeline import open_timeline
+from ckpt_viz.timeline.lines import LIMIT
 from ckpt_viz.timeline.phases import phases
 
 
@@ -58,7 +59,7 @@ def test_thirty_tasks_and_long_values_stay_small(e):
     graph.invoke({"xs": []}, CONFIG)
     found = head(graph)
     assert len(json.dumps(found)) < 3_000
-    assert len(Liner(()).line("xs", "x" * 1_000_000)) == LINE
+    assert len(Liner(()).line("xs", "x" * 1_000_000)) == LIMIT
 
 
 def test_hostile_values_are_one_line_of_text():

@@ -42,7 +42,7 @@ def test_resume_sends_barrier_and_their_reasons(e, graph):
     assert {w.node: w.why for w in at1.why_not}["join"] == "barrier: has a, still waits for ask"
     at2 = timeline.writes(by_step(timeline, 2).id)
     whys = [t.why for t in at2.next]
-    assert "sent by ask's router `fan`, 2 of 3" in whys
+    assert "sent by ask's router `fan`, 2 of 3, with {i: 1}" in whys
     assert "barrier: a and ask have both finished" in whys
     assert [t.name for t in at2.made] == ["ask"]
     row3 = by_step(timeline, 3)
@@ -96,7 +96,7 @@ def test_replay_makes_a_marked_copy(graph):
     assert len(copies) == 1
     assert timeline.rows()[-1].status == "done"
     whys = [t.why for t in timeline.writes(copies[0].id).next]
-    assert "sent by ask's router `fan`, 1 of 3" in whys
+    assert "sent by ask's router `fan`, 1 of 3, with {i: 0}" in whys
 
 
 def test_unknown_checkpoint_and_unknown_key_write_nothing(graph):

@@ -184,6 +184,11 @@ function NodeCard(props: TabProps & { name: string; inside: string; owner: strin
           <em>Not next</em> {safe(whyNot.why)}
         </p>
       )}
+      {versionsOf(mark, whyNot).map((text) => (
+        <p key={text} class="ckv-muted">
+          {safe(text)}
+        </p>
+      ))}
       {inside && <Inner {...props} />}
       <div class="ckv-row-start">
         {mark.made.length + mark.next.length > 0 && (
@@ -195,6 +200,12 @@ function NodeCard(props: TabProps & { name: string; inside: string; owner: strin
       </div>
     </section>
   );
+}
+
+/** For those who learn: the versions under the sentence. */
+function versionsOf(mark: Mark, whyNot: { versions?: string } | undefined): string[] {
+  const told = [...mark.made, ...mark.next].map((task) => task.versions).concat(whyNot?.versions ?? "");
+  return [...new Set(told.filter(Boolean))].slice(0, 2);
 }
 
 const SHOWN = 4;
