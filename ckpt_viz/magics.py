@@ -74,7 +74,7 @@ class CkptMagics(Magics):
         %ckpt threads SOURCE            the threads that a saver holds
         %ckpt history SOURCE            the tree as text, newest first
         %ckpt diff SOURCE A B           what changed from A to B (ids or steps)
-        %ckpt export SOURCE FILE        .html (browsable, offline), .svg or .json
+        %ckpt export SOURCE FILE        .html (browsable, offline), .svg, .dot or .json
         %%ckpt                          runs its cell, then explores each graph that ran in it;
                                         Explorers of a graph that the cell made anew go on with it
 

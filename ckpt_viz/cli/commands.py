@@ -229,7 +229,7 @@ def search(args: argparse.Namespace) -> Answer:
 
 
 def export(args: argparse.Namespace) -> Answer:
-    """Writes a history to a file: .html, .svg or .json."""
+    """Writes a history to a file: .html, .svg, .dot or .json."""
     if Path(args.file).exists() and not args.force:
         raise CommandError(f"{args.file} exists: give another name, or --force")
     session = Session(_here(args), lambda message: None, args.redact, follow=False)

@@ -82,7 +82,7 @@ def parser() -> argparse.ArgumentParser:
     blamed.add_argument("--at", metavar="AT")
     add("search", commands.search).add_argument("query", nargs="+", metavar="QUERY")
     exported = add("export", commands.export)
-    exported.add_argument("file", metavar="FILE", help="ends with .html, .svg or .json")
+    exported.add_argument("file", metavar="FILE", help="ends with .html, .svg, .dot or .json")
     exported.add_argument("--force", action="store_true", help="replace the file")
     add("report", commands.report, source)
     for name, run in {"prune": changes.prune, "copy": changes.copy}.items():

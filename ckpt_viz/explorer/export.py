@@ -15,6 +15,7 @@ from typing import Any
 
 from ckpt_viz.explorer.bundle import ASSETS, packed_asset, script_text, style_text
 from ckpt_viz.explorer.columns import row_json
+from ckpt_viz.explorer.dot import dot_tree
 from ckpt_viz.explorer.messages import HANDLERS
 from ckpt_viz.explorer.panels import Json, can_json
 from ckpt_viz.explorer.session import Session
@@ -27,18 +28,22 @@ ROW_LIMIT = 20_000
 WHY = "This page is an export: it has no kernel. Open the notebook to act."
 WHOLE = ("graph", "storage")
 EACH = ("phases",)
-FORMATS = ("html", "svg", "json")
+FORMATS = ("html", "svg", "dot", "json")
 
 
 def write_export(session: Session, path: str | Path) -> Path:
-    """Writes the history to `path`; the form goes by its ending: .html, .svg or .json."""
+    """Writes the history to `path`; the form goes by its ending: .html, .svg, .dot or .json."""
     target = Path(path).expanduser()
     kind = target.suffix.lower().lstrip(".")
     if kind not in FORMATS:
-        raise ValueError(f"Can't export to {str(target)!r}: end it with .html, .svg or .json")
+        raise ValueError(f"Can't export to {str(target)!r}: end it with .html, .svg, .dot or .json")
     if kind == "svg":
         rows = session.timeline.rows()
-        text = svg_tree(rows, session.title, session.timeline.unfinished(), not session.redact)
+        waits = session.timeline.unfinished()
+        text = svg_tree(rows, session.title, waits, not session.redact, notes=session.notes())
+    elif kind == "dot":
+        waits = session.timeline.unfinished()
+        text = dot_tree(session.timeline.rows(), session.title, waits, session.notes())
     elif kind == "json":
         data = session.hidden({**collect(session), "history": history(session)})
         text = json.dumps(data, allow_nan=False, indent=1)

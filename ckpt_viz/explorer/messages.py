@@ -12,7 +12,14 @@ from typing import Any
 
 from ckpt_viz.checkpoint.serde.looking import looking
 from ckpt_viz.explorer.acting import ACTS
-from ckpt_viz.explorer.panels import Json, checkpoint_json, compare, rows_json
+from ckpt_viz.explorer.panels import (
+    Json,
+    checkpoint_json,
+    diff_json,
+    hidden_diff,
+    rows_json,
+)
+from ckpt_viz.explorer.questions import QUESTIONS
 from ckpt_viz.explorer.request import BadRequestError, Handler, need
 from ckpt_viz.explorer.session import Session, error_json
 from ckpt_viz.explorer.tabs import TABS
@@ -28,7 +35,8 @@ SEARCH_SECONDS = 0.15
 TABLE_SECONDS = 0.2
 PAGE_ROWS = 5_000
 INSIDE_ROWS = 400
-NOTE_LIMIT = 500
+BETWEEN = "\x01"
+"""Stands between a checkpoint and its namespace in the page's keys of nested rows."""
 
 
 def answer(session: Session, request: Any) -> Json:
@@ -112,8 +120,16 @@ def _value(session: Session, request: Json) -> Json:
 
 
 def _diff(session: Session, request: Json) -> Json:
-    a = request.get("a")
-    return compare(session.timeline, a and str(a), need(request, "b"), session.redact)
+    """The difference of two states; each may be inside a nested graph of its own."""
+    a, b = request.get("a"), need(request, "b")
+    before = {} if a is None else _values(session, str(a))
+    return diff_json(a, b, hidden_diff(before, _values(session, b), session.redact))
+
+
+def _values(session: Session, key: str) -> Any:
+    """The state that a key of the page names: an id, with the namespace behind it when nested."""
+    checkpoint, _, ns = key.partition(BETWEEN)
+    return session.place(ns or None).timeline.snapshot(checkpoint).values
 
 
 def _blame(session: Session, request: Json) -> Json:
@@ -168,15 +184,6 @@ def _select(session: Session, request: Json) -> Json:
     return {}
 
 
-def _note(session: Session, request: Json) -> Json:
-    """Writes a note on a checkpoint, or takes it away; all pages are told."""
-    text = str(request.get("text") or "").strip()[:NOTE_LIMIT]
-    session.timeline.set_label(need(request, "checkpoint"), text or None)
-    notes = session.notes()
-    session.send({"event": "notes", "notes": notes})
-    return {"notes": notes}
-
-
 def _refresh(session: Session, request: Json) -> Json:
     return {"rows": session.all_rows()}
 
@@ -225,7 +232,6 @@ HANDLERS: dict[str, Handler] = {
     "hello": _hello,
     "thread": _thread,
     "threads": _threads,
-    "note": _note,
     "older": _older,
     "nested": _nested,
     "inside": _inside,
@@ -237,6 +243,7 @@ HANDLERS: dict[str, Handler] = {
     "watch": _watch,
     **ACTS,
     **TABS,
+    **QUESTIONS,
     "select": _select,
     "refresh": _refresh,
     "export": _export,

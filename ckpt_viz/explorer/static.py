@@ -7,7 +7,7 @@ mid tones that show on both. At most 200 rows and 100 kB; no values.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape
 
 from ckpt_viz.timeline.preview import clean
@@ -66,6 +66,11 @@ def _words(row: Row, waits: dict[str, list[Unfinished]]) -> str:
     return " · ".join(told)
 
 
+def _noted(row: Row, waits: dict[str, list[Unfinished]], notes: Mapping[str, str] | None) -> str:
+    note = clean((notes or {}).get(row.id, ""))[:60]
+    return " · ".join(part for part in (note, _words(row, waits)) if part)
+
+
 def _by_parent(unfinished: Sequence[Unfinished]) -> dict[str, list[Unfinished]]:
     out: dict[str, list[Unfinished]] = {}
     for item in unfinished:
@@ -80,10 +85,11 @@ def svg_tree(
     values: bool = False,
     *,
     more: bool = False,
+    notes: Mapping[str, str] | None = None,
 ) -> str:
     """The tree as SVG, newest first. Interrupt and error texts only with `values`.
 
-    `more`: there are checkpoints older than `rows`.
+    `more`: there are checkpoints older than `rows`; `notes` are shown beside their checkpoints.
     """
     shown = list(rows)[-ROWS:]
     waits = _by_parent(unfinished) if values else {}
@@ -104,7 +110,7 @@ def svg_tree(
     parts += [_edge(row, place, lane) for row in shown]
     budget = SIZE_LIMIT - sum(len(p) for p in parts) - 1_000
     for row in reversed(shown):
-        text = _row(row, place[row.id], lane[row.id], left, _words(row, waits))
+        text = _row(row, place[row.id], lane[row.id], left, _noted(row, waits, notes))
         budget -= len(text.encode())
         if budget < 0:
             break

@@ -177,7 +177,7 @@ class Explorer(Acts, anywidget.AnyWidget):
         return self
 
     def export(self, path: str | Path) -> Path:
-        """Writes the history to a file: .html (browsable, offline), .svg or .json."""
+        """Writes the history to a file: .html (browsable, offline), .svg, .dot or .json."""
         return write_export(self._session, path)
 
 

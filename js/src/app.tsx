@@ -8,6 +8,7 @@ import { Nothing, RUN_NEWS, Skeleton, Splitter } from "./places";
 import { themeOf, useRoot } from "./root";
 import type { Store } from "./store";
 import { Strips } from "./strips";
+import { SurpriseStrip } from "./surprises";
 import { TimeBar } from "./timebar";
 import { Toolbar } from "./toolbar";
 import { Tree } from "./tree";
@@ -34,6 +35,7 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
       <Toolbar view={view} branches={branches} found={found} />
       <Banners store={store} error={view.error.value} onDismiss={() => view.dismiss()} />
       <Strips view={view} />
+      <SurpriseStrip view={view} />
       {store.hello.value?.thread === null && <Later store={store} part="Threads" give={{ store }} />}
       <div class="ckv-main" style={{ "--ckv-split": `${view.split.value}%` }}>
         <TreePane view={view} hits={found.hits} slow={slow} />

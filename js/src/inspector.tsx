@@ -3,6 +3,7 @@ import { Lazy } from "./lazy";
 import { Later } from "./more/load";
 import { DiffPanel, RawPanel } from "./panels";
 import { Skeleton, TabList, Title } from "./places";
+import { RowTools } from "./rowtools";
 import type { SheetProps } from "./sheets";
 import { StatePanel } from "./state";
 import type { Branch } from "./store";
@@ -80,6 +81,7 @@ function Tabs({ view, branches, slow }: { view: View; branches: Branch[]; slow: 
   return (
     <>
       <Title store={store} row={view.row} branches={branches} />
+      <RowTools view={view} />
       <TabList view={view.id} tab={tab} onTab={(name) => view.showTab(name)} />
       <div
         class={`ckv-panel${store.pending.value && slow ? " ckv-stale" : ""}`}
@@ -104,7 +106,7 @@ function Panel({ view, answer }: { view: View; answer: Checkpoint }) {
         <StatePanel store={store} answer={answer} onPin={(path) => view.pin(path)} onEdit={(path) => view.edit(path)} />
       );
     case "Diff":
-      return <DiffPanel store={store} answer={answer} mark={view.mark} />;
+      return <DiffPanel view={view} answer={answer} />;
     case "Channels":
       return <ChannelsPanel answer={answer} onPick={(id) => view.pick(id)} />;
     case "Writes":

@@ -1,58 +1,83 @@
-import type { Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { CopyCode } from "./code";
 import { count, safe } from "./format";
+import { Later } from "./more/load";
 import { asKernelError, type Store } from "./store";
 import type { KernelError } from "./transport";
 import type { Checkpoint, Diff, DiffPart } from "./types";
-import { Button, copyText, ErrorBox, Note } from "./ui";
+import { Button, Choice, copyText, ErrorBox, Note } from "./ui";
+import type { View } from "./view";
 
 // --- Diff ------------------------------------------------------------------------------------------------------------
 
-export function DiffPanel(props: { store: Store; answer: Checkpoint; mark: Signal<string | null> }) {
-  const { store, answer } = props;
-  const mark = props.mark.value;
-  const [swapped, setSwapped] = useState(false);
-  const other = mark !== null && mark !== answer.id;
-  const [far, setFar] = useState<Diff | null>(null);
+type Way = "states" | "branches";
+const WAYS = [
+  { value: "states", text: "states" },
+  { value: "branches", text: "branches, step by step" },
+] as const;
+
+/** From A to B: the marks, or the checkpoint before the selected one and the selected one. */
+export function DiffPanel({ view, answer }: { view: View; answer: Checkpoint }) {
+  const { store, mark, markB } = view;
+  const b = markB.value ?? answer.id;
+  const a = mark.value !== null && mark.value !== b ? mark.value : null;
+  const far = a !== null || b !== answer.id;
+  const [way, setWay] = useState<Way>("states");
+  const { found, error } = useDiff(store, far ? { a: a ?? store.forest.known(b)?.parent ?? null, b } : null);
+  const diff = far ? found : answer.diff;
+  const marked = mark.value !== null || markB.value !== null;
+  const swap = () => {
+    mark.value = b;
+    markB.value = a;
+  };
+  return (
+    <div class="ckv-diff">
+      <div class="ckv-diffhead">
+        <span class="ckv-badge ckv-b-mark">A</span> {placeOf(store, a ?? diff?.a ?? null)}
+        <span class="ckv-arrow">→</span>
+        <span class="ckv-badge ckv-b-mark">B</span> {placeOf(store, b)}
+        {a !== null && <Button label="Swap" icon="swap" kind="quiet" onPress={swap} />}
+        {marked && <Button label="Clear marks" kind="quiet" onPress={() => view.clearMarks()} />}
+        {a !== null && <Choice label="Compare" name={`${view.id}-way`} value={way} options={WAYS} onChange={setWay} />}
+      </div>
+      {a !== null && way === "branches" ? (
+        <Later store={store} part="Compare" give={{ store, a, b, onGo: (id: string) => void store.find(id) }} />
+      ) : (
+        <>
+          {error && <ErrorBox error={error} />}
+          {!diff && !error && (
+            <p class="ckv-empty">{far ? "Comparing…" : "The first checkpoint: there is nothing before it."}</p>
+          )}
+          {diff && <DiffBody diff={diff} />}
+          {diff && <CopyCode store={store} what="diff" body={() => ({ a: diff.a, checkpoint: diff.b })} />}
+        </>
+      )}
+      {!marked && <Note>Press Space on a row to compare with that checkpoint, on any branch.</Note>}
+    </div>
+  );
+}
+
+function useDiff(store: Store, ends: { a: string | null; b: string } | null) {
+  const [found, setFound] = useState<Diff | null>(null);
   const [error, setError] = useState<KernelError | null>(null);
   useEffect(() => {
-    setFar(null);
+    setFound(null);
     setError(null);
-    if (!other) return;
+    if (!ends) return;
     let alive = true;
-    const [a, b] = swapped ? [answer.id, mark] : [mark, answer.id];
-    store.ask<Diff>("diff", { a, b }).then(
-      (got) => alive && setFar(got),
+    store.ask<Diff>("diff", ends).then(
+      (got) => alive && setFound(got),
       (reason) => alive && setError(asKernelError(reason)),
     );
     return () => {
       alive = false;
     };
-  }, [answer.id, mark, swapped, other]);
-  const diff = other ? far : answer.diff;
-  return (
-    <div class="ckv-diff">
-      <div class="ckv-diffhead">
-        <span class="ckv-badge ckv-b-mark">A</span> {placeOf(store, diff?.a ?? (other ? mark : null))}
-        <span class="ckv-arrow">→</span>
-        <span class="ckv-badge ckv-b-mark">B</span> {placeOf(store, diff?.b ?? answer.id)}
-        {other && <Button label="Swap" icon="swap" kind="quiet" onPress={() => setSwapped(!swapped)} />}
-        {mark !== null && <Button label="Clear A" kind="quiet" onPress={() => (props.mark.value = null)} />}
-      </div>
-      {error && <ErrorBox error={error} />}
-      {!diff && !error && (
-        <p class="ckv-empty">{other ? "Comparing…" : "The first checkpoint: there is nothing before it."}</p>
-      )}
-      {diff && <DiffBody diff={diff} />}
-      {diff && <CopyCode store={store} what="diff" body={() => ({ a: diff.a, checkpoint: diff.b })} />}
-      {mark === null && <Note>Press Space on a row to compare with that checkpoint.</Note>}
-    </div>
-  );
+  }, [ends?.a, ends?.b]);
+  return { found, error };
 }
 
 function placeOf(store: Store, id: string | null): string {
-  const row = store.row(id);
+  const row = id === null ? undefined : store.forest.known(id);
   if (!row) return id === null ? "nothing" : id.slice(0, 8);
   return `step ${row.step ?? "?"}`;
 }

@@ -242,11 +242,12 @@ export function RunSheet(props: SheetProps) {
 const FORMATS = [
   { value: "html", text: "HTML page" },
   { value: "svg", text: "SVG picture" },
+  { value: "dot", text: "DOT, for Graphviz" },
   { value: "json", text: "JSON" },
 ] as const;
 
 export function ExportSheet(props: SheetProps) {
-  const [format, setFormat] = useState<"html" | "svg" | "json">("html");
+  const [format, setFormat] = useState<"html" | "svg" | "dot" | "json">("html");
   const [path, setPath] = useState<string | null>(null);
   const [error, setError] = useState<KernelError | null>(null);
   const go = async () => {

@@ -73,7 +73,7 @@ export interface Ability {
   why?: string | null;
 }
 
-export type Act = "fork" | "replay" | "resume" | "run" | "stop" | "scratch";
+export type Act = "fork" | "replay" | "resume" | "run" | "stop" | "scratch" | "label";
 
 export interface ThreadInfo {
   id: string;

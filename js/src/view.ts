@@ -224,6 +224,12 @@ export class View {
     this.news.value = first ? `${step} is A: mark another row as B, or select it.` : `${step} is B.`;
   }
 
+  clearMarks(): void {
+    this.focusTree(); // the focus moves before its element goes
+    this.mark.value = null;
+    this.markB.value = null;
+  }
+
   private letter(key: string): boolean {
     const todo: Record<string, () => void> = {
       f: () => this.openSheet("fork"),

@@ -138,3 +138,68 @@ def test_a_long_history_comes_in_pages(show: Show) -> None:
     stage.rows.first.click()
     stage.rows.first.press("End")
     expect(named(stage, "input")).to_have_attribute("aria-selected", "true")
+
+
+def test_two_branches_are_compared_step_by_step(show: Show) -> None:
+    stage = show(gardens.forks(count=2))
+    tips = [row.id for row in stage.explorer.timeline.rows() if row.status == "done"]
+    for tip in (tips[0], tips[-1]):
+        row = stage.root.locator(f"[role=row][data-checkpoint-id='{tip}']")
+        row.click()
+        row.press(" ")
+    expect(named(stage, "fork B").locator(".ckv-b-mark")).to_have_text("B")
+    panel = stage.tab("Diff")
+    expect(panel).to_contain_text("added")
+    panel.get_by_role("radio", name="branches, step by step").check(force=True)
+    steps = panel.get_by_role("table", name="Steps of both branches")
+    expect(steps).to_contain_text("update by you")
+    expect(panel).to_contain_text("First difference")
+    panel.get_by_role("button", name="Common ancestor").click()
+    selected = stage.root.locator("[role=row][aria-selected=true]")
+    ancestor = selected.get_attribute("data-checkpoint-id") or ""
+    lines = [stage.explorer.timeline.ancestors(tip) for tip in (tips[0], tips[-1])]
+    assert ancestor == next(i for i in lines[0] if i in lines[1])
+    panel.get_by_role("button", name="Swap").click()
+    expect(named(stage, "fork B").locator(".ckv-b-mark")).to_have_text("A")
+    panel.get_by_role("button", name="Clear marks").click()
+    expect(stage.root.locator(".ckv-row .ckv-b-mark")).to_have_count(0)
+
+
+def test_surprises_are_told_with_a_jump(show: Show) -> None:
+    stage = show(gardens.copies())
+    strip = stage.root.get_by_role("group", name="Surprises")
+    strip.get_by_role("button", name=re.compile("more")).click()
+    strip.get_by_role("button", name=re.compile("names a parent")).click()
+    expect(named(stage, "parent missing")).to_have_attribute("aria-selected", "true")
+    strip.get_by_role("button", name=re.compile("dead end")).click()
+    expect(stage.rows.first).to_have_attribute("aria-selected", "true")
+    strip.get_by_role("button", name="Dismiss the surprises").click()
+    expect(strip).to_have_count(0)
+    assert stage.root.evaluate("root => root.contains(document.activeElement)")
+
+
+def test_notes_stay_and_travel(show: Show, tmp_path: Any) -> None:
+    graph = gardens.answered()
+    stage = show(graph)
+    stage.select("boil")
+    stage.root.get_by_role("button", name="note", exact=True).click()
+    form = stage.root.get_by_role("form", name="Note")
+    form.get_by_role("textbox").fill("the kettle <b>was</b> cold")
+    form.get_by_role("textbox").press("Enter")
+    badge = stage.root.locator("[role=row] .ckv-b-note")
+    expect(badge).to_have_attribute("title", "the kettle <b>was</b> cold")
+    (label,) = graph.checkpointer.labels("1")
+    assert label["label"] == "the kettle <b>was</b> cold"
+    again = show(graph)
+    expect(again.root.locator("[role=row] .ckv-b-note")).to_have_count(1)
+    for kind in ("html", "svg", "json", "dot"):
+        told = stage.explorer.export(tmp_path / f"run.{kind}").read_text()
+        assert "the kettle" in told, kind
+
+
+def test_any_checkpoint_becomes_the_head(show: Show) -> None:
+    stage = show(gardens.answered())
+    stage.rows.last.click()
+    stage.root.get_by_role("button", name="make this the head").click()
+    expect(stage.rows.first).to_contain_text("copy of step -1")
+    expect(stage.rows.first).to_contain_text("head")

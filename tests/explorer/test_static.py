@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from ckpt_viz.explorer.dot import dot_tree
 from ckpt_viz.explorer.static import text_tree
 from ckpt_viz.timeline.records import Row, Unfinished
 
@@ -61,3 +63,20 @@ def test_what_is_left_out_is_told_at_the_end():
     assert lines[1].startswith("○ 202")
     assert lines[-1] == "… 3 older"
     assert text_tree([], "t").splitlines() == ["t: 0 checkpoints", "no checkpoints yet"]
+
+
+def test_dot_has_a_node_a_checkpoint_and_nothing_ends_a_string():
+    rows = [
+        row("0", None, -1, "__start__"),
+        row("1", "0", 0, 'a "b" -> c'),
+        row("2", "gone", 1, "x\\N", head=True),
+    ]
+    waits = [Unfinished("2", "t", "worker", "error", "no", 30, "29 done 1 failed")]
+    text = dot_tree(rows, 'thread "1"', waits, {"1": "a note\nof two lines"})
+    assert re.sub(r'"(?:[^"\\]|\\.)*"', "S", text).count('"') == 0
+    assert text.count(" -> S") == 0
+    bare = re.sub(r'"(?:[^"\\]|\\.)*"', "S", text)
+    assert bare.count("->") == 3
+    assert "parent missing" in text
+    assert "29 done 1 failed" in text
+    assert "a note\\nof two lines" in text

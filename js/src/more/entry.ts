@@ -4,6 +4,7 @@
  * It brings no copy of what the main bundle has: `build.mjs` turns those imports into `require`, which `shared.ts` answers.
  */
 export { BreakpointsSheet } from "../breaks";
+export { Compare } from "../compare";
 export { ForkSheet } from "../fork";
 export { ExportSheet, HelpSheet, ReplaySheet, RunSheet } from "../sheets";
 export { Threads } from "../threads";

@@ -8,6 +8,7 @@ import * as code from "../code";
 import * as edits from "../edits";
 import * as format from "../format";
 import * as icons from "../icons";
+import * as rows from "../rows";
 import * as store from "../store";
 import * as ui from "../ui";
 
@@ -21,6 +22,7 @@ export const SHARED: Record<string, unknown> = {
   "./edits": edits,
   "./format": format,
   "./icons": icons,
+  "./rows": rows,
   "./store": store,
   "./ui": ui,
 };
