@@ -56,9 +56,12 @@ class SavedTimeline(GraphTimeline):
             self.refresh()
         return self._learnt.topology
 
-    def _newest(self) -> list[Any]:
-        found = super()._newest()
+    def _list(self, config: Any, **options: Any) -> list[Any]:
+        found = super()._list(config, **options)
         for tup in found:
+            where = tup.config["configurable"]
+            if (where["thread_id"], where["checkpoint_ns"]) != (self.thread_id, self.checkpoint_ns):
+                continue
             self._learnt.note(tup.checkpoint)
             if self._learnt.lacks_entry and (tup.metadata or {}).get("source") == "input":
                 paths = task_paths(self.saver, tup.config).values()

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ckpt_viz.checkpoint.serde.jsonplus import JsonPlusSerializer
+from ckpt_viz.checkpoint.serde.views import View
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.timeline.preview import chat_role, clean, short
 
@@ -46,6 +47,8 @@ def to_json(value: Any, depth: int = 0) -> Any:
         return [to_json(child, depth + 1) for child in value]
     if type(value) is dict and MARK not in value and all(type(k) is str for k in value):
         return {key: to_json(child, depth + 1) for key, child in value.items()}
+    if isinstance(value, View):
+        return to_json(value.fields, depth + 1)
     if chat_role(value) and not isinstance(value, Mapping):
         return to_json(value.model_dump(), depth + 1)
     return _packed(value)

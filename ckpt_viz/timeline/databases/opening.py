@@ -137,10 +137,22 @@ def _open_postgres(url: str, wish: Wish) -> Any:
         return PostgresSaver.from_conn_string(url, serde=serde)
     if not ours:
         return peer.PeerPostgres(there, serde)
+    _check_version(there, _title(url))
     address = peer.read_only_address(url)
     return OwnServer(
         PostgresSaver.from_conn_string(address, serde=serde, pool_size=2, timeout=peer.PATIENCE)
     )
+
+
+def _check_version(there: Any, title: str) -> None:
+    """A reader can't bring our tables to this version, nor guess what a newer one means."""
+    from ckpt_viz.checkpoint.postgres.schema import MIGRATIONS  # noqa: PLC0415 - optional
+
+    ((version,),) = there.read(("SELECT max(v) FROM ckpt_migrations", ()))[0]
+    if version > len(MIGRATIONS):
+        raise SourceError(f"{title} has schema {version}, of a newer ckpt_viz: upgrade ckpt_viz.")
+    if version < len(MIGRATIONS):
+        raise SourceError(f"{title} has schema {version}: open it once with write=True.")
 
 
 def _open_redis(url: str, wish: Wish) -> Any:

@@ -36,7 +36,10 @@ class OwnSqlite(HistoryReader):
         if "idx" in columns.get("ckpt_writes", ()):
             self._copy = self._brought_up()
         else:
-            file.read(schema.check_version)
+            try:
+                file.read(schema.check_version)
+            except RuntimeError as error:
+                raise SourceError(f"{str(file.path)!r} can't be read. {error}") from error
 
     def _brought_up(self) -> sqlite3.Connection:
         """A copy in memory, brought from version 1 to this one."""
