@@ -13,11 +13,14 @@ from ckpt_viz.timeline.databases.opening import Wish, open_place
 from ckpt_viz.timeline.langgraph import LangGraphTimeline, is_langgraph
 from ckpt_viz.timeline.recorded import over
 from ckpt_viz.timeline.saved import open_saved
+from ckpt_viz.timeline.server import is_server, open_server
 from ckpt_viz.timeline.told import told_by
 
 READ_ONLY = (
     "A path or an address is opened read-only. To act: explore(source, graph=graph, write=True)"
 )
+
+SERVER_READ_ONLY = "An address is opened read-only. To act: explore(address, write=True)"
 
 
 def _told(thing: Any) -> str:
@@ -67,6 +70,10 @@ def open_timeline(
         timeline = source if thread_id is None else source.at(thread_id, checkpoint_ns)
     elif (told := told_by(source)) is not None:
         timeline = over(told, thread_id, checkpoint_ns)
+    elif is_server(source):
+        timeline = open_server(source, thread_id, checkpoint_ns)
+        if not write:
+            timeline.forbid(SERVER_READ_ONLY)
     elif isinstance(source, str | Path):
         wish = Wish(write=bool(write), key=key, views=graph is None)
         saver, title = open_place(source, wish)

@@ -123,17 +123,19 @@ class RecordedSaver:
         self._all: dict[Key, dict[str, Recorded]] = {}
         self._clocks: dict[Key, dict[str, _Clock]] = {}
         self._guessed: dict[Key, tuple[int, Topology]] = {}
-        self._followed: set[tuple[str, str, str | None]] = set()
+        self._followed: dict[tuple[str, str, str | None], str] = {}
 
     def put(self, record: Recorded) -> None:
         """Adds a checkpoint, or puts a newer account of it in its place."""
         key = (record.thread, record.ns)
         known = self._all.setdefault(key, {})
-        if record.id in known:
+        if known.get(record.id) == record:
+            return
+        if known and record.id <= max(known):  # what was made from it must be made anew
             self._clocks.pop(key, None)
         known[record.id] = record
         if record.source == "loop":
-            self._followed.add((*key, record.parent_id))
+            self._followed.setdefault((*key, record.parent_id), record.id)
 
     def told_more(self, record: Recorded) -> None:
         """Something was added to a checkpoint that is kept."""
@@ -203,9 +205,7 @@ class RecordedSaver:
         pending = record.pending
         if pending is None:
             pending = [write for task in record.tasks for write in task.pending()]
-            if (record.thread, record.ns, record.id) in self._followed:  # so all of them ended
-                told = {write[0] for write in pending}
-                pending += [(t.id, NO_WRITES, None) for t in record.tasks if t.id not in told]
+            pending += self._implied(record, {write[0] for write in pending})
         checkpoint: Any = {
             "v": 1,
             "id": record.id,
@@ -217,6 +217,21 @@ class RecordedSaver:
         metadata: Any = record.metadata
         before = None if parent is None else record.where(parent)
         return CheckpointTuple(record.where(record.id), checkpoint, metadata, before, pending)
+
+    def _implied(self, record: Recorded, told: set[str]) -> Sequence[Write]:
+        """What a step that came after tells: all tasks ended, and which of them led on to what."""
+        after = self._followed.get((record.thread, record.ns, record.id))
+        if after is None:
+            return []
+        out: list[Write] = [(t.id, NO_WRITES, None) for t in record.tasks if t.id not in told]
+        shape = self.topology(record.thread, record.ns)
+        for task in self._all[record.thread, record.ns][after].tasks:
+            for trigger in task.fires:
+                if not task.pushed and trigger == f"branch:to:{task.name}":
+                    leading = [t for t in record.tasks if shape.leads(t.name, task.name)]
+                    leading = leading or (record.tasks if len(record.tasks) == 1 else [])
+                    out += [(t.id, trigger, None) for t in leading]
+        return out
 
     def snapshot(self, record: Recorded) -> StateSnapshot:
         """The state snapshot, as it was told."""
@@ -331,7 +346,11 @@ class RecordedTimeline(GraphTimeline):
     ) -> None:
         """`graph` stands in: it has a `name`, and a `RecordedSaver` as `checkpointer`."""
         super().__init__(graph, thread_id, checkpoint_ns, colour)
-        self.graphless = self.saver.why
+        self.graphless = self._why_not()
+
+    def _why_not(self) -> str | None:
+        """Why nothing can be run; None where something can."""
+        return self.saver.why
 
     @property
     def notes(self) -> tuple[str, ...]:

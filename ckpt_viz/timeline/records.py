@@ -241,6 +241,12 @@ class Topology:
             todo.extend(self._after(node))
         return tuple(seen)
 
+    def leads(self, start: str, end: str) -> bool:
+        """Whether an edge or a router of `start` is known to lead to `end`."""
+        return (start, end) in self.edges or any(
+            ends is not None and end in ends for ends in self.branches.get(start, {}).values()
+        )
+
     def _after(self, node: str) -> list[str]:
         out = [b for a, b in sorted(self.edges) if a == node]
         out += [end for starts, end in self.waiting if node in starts]

@@ -1,0 +1,392 @@
+"""A LangGraph server by its address: histories by requests, acts as runs on the server.
+
+`langgraph-sdk` speaks to it and is imported when an address is opened. What the server tells is
+kept as recorded checkpoints; the newest are asked for anew. Nothing of the graph is here: an edit
+cannot be foreseen, and a run cannot be tried on a copy. Runs stream debug events, so that each step
+shows as it happens; stopping one cancels it on the server and keeps what was saved.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, TypeVar
+from urllib.parse import urldefrag, urlsplit
+
+from ckpt_viz.checkpoint.base import CheckpointTuple
+from ckpt_viz.errors import CkptVizError, ReadOnlyError, SourceError
+from ckpt_viz.timeline.event_log import error_line, recorded_task
+from ckpt_viz.timeline.protocol import OnStep
+from ckpt_viz.timeline.recorded import Recorded, RecordedSaver, RecordedTimeline
+from ckpt_viz.timeline.records import Able, ChannelInfo, ForkPreview, Topology
+from ckpt_viz.timeline.runs import ActRunningError
+
+T = TypeVar("T")
+PAGE = 500
+CONNECT, READ = 3.0, 300.0
+"""Seconds to wait for a connection, and for an answer or the next event of a run."""
+
+FORESEE = "The reducers and routers are on the server, which cannot try them: fork to see"
+
+
+class ServerRunError(CkptVizError):
+    """A run on the server ended with an error; the text is the server's."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    parts: dict[str, Any]
+
+
+class ServerSaver(RecordedSaver):
+    """The threads of a LangGraph server, asked for when they are looked at."""
+
+    def __init__(self, url: str) -> None:
+        """Raises `SourceError` where no server answers, or langgraph-sdk is not installed."""
+        super().__init__()
+        address, self.assistant = urldefrag(url)
+        parts = urlsplit(address)
+        self.url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
+        self.client, self._errors = _connect(address, self.url)
+        self.name = parts.netloc.rpartition("@")[2]
+        self.ask(lambda: self.client.http.get("/info"))
+
+    def ask(self, question: Callable[[], T], default: Any = None) -> T:
+        """The answer to a request.
+
+        Raises:
+            SourceError: the server is not there, or refuses; unless what was asked for does not
+                exist and `default` is given.
+        """
+        missing, failed = self._errors
+        try:
+            return question()
+        except missing as error:
+            if default is None:
+                raise SourceError(f"The server at {self.url} says: {error}") from error
+            found: T = default
+            return found
+        except failed as error:
+            text = str(error) or type(error).__name__
+            raise SourceError(f"The LangGraph server at {self.url}: {text}") from error
+
+    # -- what is asked of a saver ------------------------------------------------------------
+
+    def thread_heads(self, query: str = "") -> Sequence[tuple[str, str]]:
+        """Each thread, the last used first; its newest checkpoint is not told here."""
+        found: list[str] = []
+        wanted = query.casefold()
+        while True:
+            order = {"sort_by": "updated_at", "sort_order": "desc"}
+            search = self.client.threads.search
+            page = self.ask(partial(search, limit=PAGE, offset=len(found), **order))
+            found += [str(thread["thread_id"]) for thread in page]
+            if len(page) < PAGE:
+                break
+        return [(thread, "") for thread in found if wanted in thread.casefold()]
+
+    def count_checkpoints(self, threads: Iterable[str]) -> dict[str, int]:
+        """How long the branch of each thread's newest checkpoint is: more is not told cheaply."""
+        heads = {thread: self._state(thread, "", None) for thread in threads}
+        return {t: int(h.metadata.get("step", -2)) + 2 if h else 0 for t, h in heads.items()}
+
+    def namespaces(self, thread: str) -> Sequence[str]:
+        """The namespaces in which a thread has checkpoints."""
+        known, todo = {""}, [""]
+        while todo:
+            for record in self._fetch(thread, todo.pop(), None):
+                told = [_dict(task.state).get("configurable") for task in record.tasks]
+                inner = {str(where["checkpoint_ns"]) for where in told if where}
+                fresh = [ns for ns in inner - known if self._fetch(thread, ns, 1)]
+                known |= set(fresh)
+                todo += fresh
+        return sorted(known)
+
+    def get_tuple(self, config: dict[str, Any]) -> CheckpointTuple | None:
+        """The checkpoint that a config addresses, or the newest of its thread and namespace."""
+        where = config["configurable"]
+        thread, ns = str(where["thread_id"]), str(where.get("checkpoint_ns") or "")
+        id_ = where.get("checkpoint_id") or None
+        found = self.record(thread, ns, id_) if id_ else None
+        found = found or self._state(thread, ns, id_)
+        return None if found is None else self._tuple(found)
+
+    def list(
+        self,
+        config: dict[str, Any] | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: dict[str, Any] | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """The checkpoints of one thread and namespace, the newest first."""
+        where = (config or {}).get("configurable") or {}
+        if "thread_id" in where:
+            ns = str(where.get("checkpoint_ns") or "")
+            until = (before or {}).get("configurable", {}).get("checkpoint_id")
+            for record in self._fetch(str(where["thread_id"]), ns, limit, until):
+                yield self._tuple(record)
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Removes a thread from the server."""
+        self.ask(lambda: self.client.threads.delete(thread_id))
+
+    # -- requests ----------------------------------------------------------------------------
+
+    def _state(self, thread: str, ns: str, id_: str | None) -> Recorded | None:
+        point = {"checkpoint_ns": ns, **({"checkpoint_id": id_} if id_ else {})}
+        told = self.ask(
+            lambda: self.client.threads.get_state(thread, checkpoint=point if ns or id_ else None),
+            default={},
+        )
+        return self._kept(thread, told) if told.get("metadata") else None
+
+    def _fetch(
+        self, thread: str, ns: str, limit: int | None, before: str | None = None
+    ) -> Sequence[Recorded]:
+        options: dict[str, Any] = {"checkpoint": {"checkpoint_ns": ns}} if ns else {}
+        out: list[Recorded] = []
+        while limit is None or len(out) < limit:
+            size = PAGE if limit is None else min(PAGE, limit - len(out))
+            if before is not None:
+                options["before"] = {"checkpoint_ns": ns, "checkpoint_id": before}
+            history = self.client.threads.get_history
+            page = self.ask(partial(history, thread, limit=size, **options), default=[])
+            out += [self._kept(thread, told) for told in page]
+            if len(page) < size:
+                break
+            before = out[-1].id
+        return out
+
+    def _kept(self, thread: str, told: dict[str, Any]) -> Recorded:
+        record = recorded_state(thread, told)
+        self.put(record)
+        return self.record(thread, record.ns, record.id) or record
+
+    def learn_shape(self, thread: str) -> None:
+        """Asks for the graph of a thread, once."""
+        if "" in self.shapes:
+            return
+        name = self.assistant_of(thread)
+        drawn = self.ask(lambda: self.client.assistants.get_graph(name), default={"nodes": []})
+        schemas = self.ask(lambda: self.client.assistants.get_schemas(name), default={})
+        self.shapes[""] = _shape(drawn, _dict(schemas.get("state_schema")))
+
+    def assistant_of(self, thread: str) -> str:
+        """The assistant that runs a thread: the address's, the thread's own, or the only one.
+
+        Raises:
+            SourceError: it could be any of several.
+        """
+        if self.assistant:
+            return self._assistant_named(self.assistant)
+        told = self.ask(lambda: self.client.threads.get(thread), default={"metadata": {}})
+        name = _dict(told.get("metadata")).get("assistant_id")
+        if name:
+            return str(name)
+        found = self.ask(lambda: self.client.assistants.search(limit=20))
+        if len(found) == 1:
+            return str(found[0]["assistant_id"])
+        names = ", ".join(str(each.get("name")) for each in found) or "none"
+        raise SourceError(f"Which assistant? Write it behind the address, {self.url}#NAME: {names}")
+
+    def _assistant_named(self, name: str) -> str:
+        found = self.ask(lambda: self.client.assistants.search(limit=PAGE))
+        for key in ("assistant_id", "name", "graph_id"):
+            for each in found:
+                if each.get(key) == name:
+                    return str(each["assistant_id"])
+        names = ", ".join(sorted({str(each.get("graph_id")) for each in found})) or "none"
+        raise SourceError(f"The server at {self.url} has no assistant {name!r}; there are: {names}")
+
+
+def _reach(address: str, shown: str) -> None:
+    """Raises `SourceError` soon where nobody listens: the client would try for long."""
+    parts = urlsplit(address)
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        socket.create_connection((parts.hostname or "", port), CONNECT).close()
+    except (OSError, ValueError) as error:
+        raise SourceError(f"No LangGraph server answers at {shown}: {error}") from error
+
+
+def _connect(address: str, shown: str) -> tuple[Any, tuple[Any, Any]]:
+    try:
+        import httpx  # noqa: PLC0415 - comes with langgraph-sdk, which is optional
+        from langgraph_sdk import errors, get_sync_client  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise SourceError(
+            f"{shown} needs langgraph-sdk. Type:  pip install 'ckpt-viz[server]'"
+        ) from error
+    client = get_sync_client(url=address, timeout=(CONNECT, READ, READ, CONNECT))
+    _reach(address, shown)
+    missing = (errors.NotFoundError, errors.UnprocessableEntityError)
+    return client, (missing, (errors.LangGraphError, httpx.HTTPError, httpx.InvalidURL))
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def recorded_state(thread: str, told: dict[str, Any]) -> Recorded:
+    """A thread state as the server tells it."""
+    here, parent = _dict(told.get("checkpoint")), _dict(told.get("parent_checkpoint"))
+    tasks = []
+    for each in told.get("tasks") or ():
+        task = recorded_task(each)
+        if task is not None:
+            inner = each.get("checkpoint")
+            task.state = {"configurable": inner} if isinstance(inner, dict) else None
+            tasks.append(task)
+    return Recorded(
+        id=str(here.get("checkpoint_id") or told.get("checkpoint_id")),
+        parent_id=parent.get("checkpoint_id") or told.get("parent_checkpoint_id"),
+        thread=thread,
+        ns=str(here.get("checkpoint_ns") or ""),
+        values=told.get("values") or {},
+        metadata=_dict(told.get("metadata")),
+        next=tuple(str(name) for name in told.get("next") or ()),
+        tasks=tasks,
+        created_at=told.get("created_at"),
+        config={"configurable": here},
+    )
+
+
+def _shape(drawn: dict[str, Any], schema: dict[str, Any]) -> Topology:
+    names = [str(n["id"]) for n in drawn.get("nodes") or () if n.get("id") != "__end__"]
+    edges: set[tuple[str, str]] = set()
+    choices: dict[str, list[str]] = {}
+    for edge in drawn.get("edges") or ():
+        start, end = str(edge.get("source")), str(edge.get("target"))
+        if edge.get("conditional"):
+            choices.setdefault(start, []).append(end)
+        else:
+            edges.add((start, end))
+    properties = _dict(schema.get("properties"))
+    return Topology(
+        {n: (n if n == "__start__" else f"branch:to:{n}",) for n in names},
+        frozenset(edges),
+        (),
+        {start: {"router": tuple(ends)} for start, ends in choices.items()},
+        {str(c): ChannelInfo(str(c), "served", None, False) for c in properties},
+    )
+
+
+class ServerTimeline(RecordedTimeline):
+    """The history of a thread of a LangGraph server, and runs of it there."""
+
+    saver: ServerSaver
+    graphless = None
+
+    def _why_not(self) -> str | None:
+        return None
+
+    @property
+    def place(self) -> str:
+        """Where an act writes."""
+        return f"the LangGraph server at {self.saver.url}"
+
+    @property
+    def topology(self) -> Topology:
+        """The graph's shape as the server draws it; inside a nested graph, as its tasks tell."""
+        if self.thread_id is not None:
+            self.saver.learn_shape(self.thread_id)
+        return super().topology
+
+    def _can_scratch(self) -> Able:
+        return Able(False, "The graph is on the server: it cannot be run on a copy here")
+
+    def preview(
+        self,
+        checkpoint_id: str,
+        values: Any,
+        as_node: str | None = None,
+        replace: Sequence[str] = (),
+    ) -> ForkPreview:
+        """Raises `ReadOnlyError`: only the server could tell."""
+        raise ReadOnlyError(FORESEE)
+
+    # -- acts --------------------------------------------------------------------------------
+
+    def _check_input(self, value: Any) -> None:
+        if any(not channel.routing for channel in self.topology.channels.values()):
+            super()._check_input(value)
+
+    def _command(self, **parts: Any) -> Any:
+        return _Command(parts)
+
+    def _overwrite(self, value: Any) -> Any:
+        return {"__overwrite__": value}
+
+    def _update_on(self, graph: Any, config: Any, values: Any, as_node: str | None) -> Any:
+        where = config["configurable"]
+        return self.saver.ask(
+            lambda: self.saver.client.threads.update_state(
+                where["thread_id"], values, as_node=as_node, checkpoint=_point(where)
+            )
+        )
+
+    def _drive(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
+        self._allowed()
+        if not self._act.acquire(blocking=False):
+            raise ActRunningError("An act is still running on this thread: stop it, or wait")
+        try:
+            self._halt.clear()
+            self.saver.ask(lambda: self._serve(value, config["configurable"], on_step))
+        finally:
+            self._act.release()
+            self.refresh()
+            on_step()
+
+    def _serve(self, value: Any, where: dict[str, Any], on_step: OnStep) -> None:
+        thread = str(where["thread_id"])
+        begin: dict[str, Any] = (
+            {"command": value.parts} if isinstance(value, _Command) else {"input": value}
+        )
+        if where.get("checkpoint_id"):
+            begin["checkpoint"] = _point(where)
+        run, failure = None, None
+        for part in self.saver.client.runs.stream(
+            thread,
+            self.saver.assistant_of(thread),
+            stream_mode="debug",
+            interrupt_before=list(self.breakpoints.before) or None,
+            interrupt_after=list(self.breakpoints.after) or None,
+            multitask_strategy="reject",
+            **begin,
+        ):
+            if part.event == "metadata":
+                run = part.data.get("run_id")
+            elif part.event == "error":
+                failure = error_line(part.data)
+            on_step()
+            if self._halt.is_set() and run is not None:
+                self.saver.client.runs.cancel(thread, run, action="interrupt")
+                return
+        if failure is not None:
+            raise ServerRunError(failure)
+
+
+def _point(where: dict[str, Any]) -> dict[str, Any] | None:
+    """The part of a config that addresses a checkpoint."""
+    kept = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
+    return {k: where[k] for k in kept if k in where} if "checkpoint_id" in where else None
+
+
+def is_server(source: Any) -> bool:
+    """Whether a source is the address of a server."""
+    return isinstance(source, str) and source.startswith(("http://", "https://"))
+
+
+def open_server(url: str, thread_id: str | None, checkpoint_ns: str = "") -> ServerTimeline:
+    """The timeline of a server's threads; `url#NAME` chooses the assistant that acts.
+
+    Raises:
+        SourceError: no server answers there, or langgraph-sdk is not installed.
+    """
+    saver = ServerSaver(url)
+    graph = SimpleNamespace(name=saver.name, checkpointer=saver)
+    return ServerTimeline(graph, thread_id, checkpoint_ns)
