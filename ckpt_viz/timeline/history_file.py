@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from ckpt_viz.timeline.event_log import interrupts
+from ckpt_viz.timeline.preview import same
 from ckpt_viz.timeline.recorded import Recorded, RecordedSaver, RecordedTask
 from ckpt_viz.timeline.records import ChannelInfo, Topology
 from ckpt_viz.timeline.topology import is_routing
@@ -107,9 +108,27 @@ def _space(timeline: Any, shown: Shown, notes: list[str], left: int) -> tuple[di
         "ns": timeline.checkpoint_ns,
         "shape": _shape_json(timeline.topology),
         "checkpoints": checkpoints,
+        "head": _head(timeline, rows[-1].id, table) if rows else None,
         "values": table.values,
     }
     return space, table.left
+
+
+def _head(timeline: Any, id_: str, table: _Table) -> dict[str, Any] | None:
+    """The newest state where it is more than its checkpoint's: some tasks of it have ended."""
+    head, base = timeline.snapshot(None), timeline.snapshot(id_)
+    if (
+        same(head.next, base.next)
+        and same(head.tasks, base.tasks)
+        and same(head.values, base.values)
+    ):
+        return None
+    state = head.values if isinstance(head.values, dict) else {"__root__": head.values}
+    return {
+        "values": {str(c): table.at(("head", c), str(c), v) for c, v in state.items()},
+        "next": [str(name) for name in head.next],
+        "tasks": [_task_json(task, "head", table) for task in head.tasks],
+    }
 
 
 def _checkpoint(timeline: Any, row: Any, table: _Table) -> dict[str, Any]:
@@ -229,6 +248,15 @@ def _read_space(saver: HistoryFile, thread: str, space: dict[str, Any]) -> None:
     )
     for told in space["checkpoints"]:
         saver.put(_read_checkpoint(thread, ns, told, values))
+    head, record = space["head"], saver.record(thread, ns, None)
+    if head is not None and record is not None:
+        state = {str(c): values[n] for c, n in head["values"].items()}
+        saver.heads[thread, ns] = replace(
+            record,
+            values=state.get("__root__", state),
+            next=tuple(str(n) for n in head["next"]),
+            tasks=[_read_task(task, values) for task in head["tasks"]],
+        )
 
 
 def _read_checkpoint(thread: str, ns: str, told: dict[str, Any], values: list[Any]) -> Recorded:

@@ -120,6 +120,8 @@ class RecordedSaver:
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.shapes: dict[str, Topology] = {}
+        self.heads: dict[Key, Recorded] = {}
+        """The newest state where it is more than its checkpoint's: some of its tasks ended."""
         self._all: dict[Key, dict[str, Recorded]] = {}
         self._clocks: dict[Key, dict[str, _Clock]] = {}
         self._guessed: dict[Key, tuple[int, Topology]] = {}
@@ -253,6 +255,17 @@ class RecordedSaver:
             tuple(i for t in tasks for i in t.interrupts),
         )
 
+    def head_snapshot(self, thread: str, ns: str) -> StateSnapshot | None:
+        """The newest state, with what those of its tasks did that have ended, as far as told."""
+        record = self.record(thread, ns, None)
+        if record is None:
+            return None
+        if record.pending is None and any(task.writes is not None for task in record.tasks):
+            left = tuple(task.name for task in record.tasks if task.writes is None)
+            tasks = [t if t.writes is None else replace(t, interrupts=()) for t in record.tasks]
+            record = replace(record, next=left, tasks=tasks)
+        return self.snapshot(self.heads.get((thread, ns), record))
+
     def _clock(self, record: Recorded) -> _Clock:
         key = (record.thread, record.ns)
         done, known = self._clocks.setdefault(key, {}), self._all[key]
@@ -379,12 +392,13 @@ class RecordedTimeline(GraphTimeline):
 
     def snapshot(self, checkpoint_id: str | None = None) -> Any:
         """The state as it was told."""
-        if checkpoint_id is not None:
-            self.require(checkpoint_id)
         where = self._reference(checkpoint_id)
+        if checkpoint_id is None:
+            head = self.saver.head_snapshot(where.thread_id, self.checkpoint_ns)
+            return head or StateSnapshot({}, (), where.config, None, None, None, (), ())
+        self.require(checkpoint_id)
         record = self.saver.record(where.thread_id, self.checkpoint_ns, checkpoint_id)
-        if record is None:
-            return StateSnapshot({}, (), where.config, None, None, None, (), ())
+        assert record is not None
         return self.saver.snapshot(record)
 
 

@@ -20,9 +20,10 @@ from ckpt_viz.checkpoint.base import CheckpointTuple
 from ckpt_viz.errors import CkptVizError, ReadOnlyError, SourceError
 from ckpt_viz.timeline.event_log import error_line, recorded_task
 from ckpt_viz.timeline.protocol import OnStep
-from ckpt_viz.timeline.recorded import Recorded, RecordedSaver, RecordedTimeline
+from ckpt_viz.timeline.recorded import Recorded, RecordedSaver, RecordedTask, RecordedTimeline
 from ckpt_viz.timeline.records import Able, ChannelInfo, ForkPreview, Topology
 from ckpt_viz.timeline.runs import ActRunningError
+from ckpt_viz.types import StateSnapshot
 
 T = TypeVar("T")
 PAGE = 500
@@ -90,8 +91,8 @@ class ServerSaver(RecordedSaver):
 
     def count_checkpoints(self, threads: Iterable[str]) -> dict[str, int]:
         """How long the branch of each thread's newest checkpoint is: more is not told cheaply."""
-        heads = {thread: self._state(thread, "", None) for thread in threads}
-        return {t: int(h.metadata.get("step", -2)) + 2 if h else 0 for t, h in heads.items()}
+        heads = {thread: self._fetch(thread, "", 1) for thread in threads}
+        return {t: int(h[0].metadata.get("step", -2)) + 2 if h else 0 for t, h in heads.items()}
 
     def namespaces(self, thread: str) -> Sequence[str]:
         """The namespaces in which a thread has checkpoints."""
@@ -109,10 +110,19 @@ class ServerSaver(RecordedSaver):
         """The checkpoint that a config addresses, or the newest of its thread and namespace."""
         where = config["configurable"]
         thread, ns = str(where["thread_id"]), str(where.get("checkpoint_ns") or "")
-        id_ = where.get("checkpoint_id") or None
-        found = self.record(thread, ns, id_) if id_ else None
-        found = found or self._state(thread, ns, id_)
+        id_ = where.get("checkpoint_id")
+        if not id_:
+            return next(iter(self.list(config, limit=1)), None)
+        found = self.record(thread, ns, id_)
+        if found is None:
+            told = self._state(thread, ns, id_)
+            found = None if told is None else self._kept(told)
         return None if found is None else self._tuple(found)
+
+    def head_snapshot(self, thread: str, ns: str) -> StateSnapshot | None:
+        """The newest state as the server has it now."""
+        found = self._state(thread, ns, None)
+        return None if found is None else self.snapshot(found)
 
     def list(
         self,
@@ -142,7 +152,7 @@ class ServerSaver(RecordedSaver):
             lambda: self.client.threads.get_state(thread, checkpoint=point if ns or id_ else None),
             default={},
         )
-        return self._kept(thread, told) if told.get("metadata") else None
+        return recorded_state(thread, told) if told.get("metadata") else None
 
     def _fetch(
         self, thread: str, ns: str, limit: int | None, before: str | None = None
@@ -155,16 +165,36 @@ class ServerSaver(RecordedSaver):
                 options["before"] = {"checkpoint_ns": ns, "checkpoint_id": before}
             history = self.client.threads.get_history
             page = self.ask(partial(history, thread, limit=size, **options), default=[])
-            out += [self._kept(thread, told) for told in page]
+            out += [recorded_state(thread, told) for told in page]
             if len(page) < size:
                 break
             before = out[-1].id
-        return out
+        self._fill(thread, ns, out)
+        return [self._kept(record) for record in out]
 
-    def _kept(self, thread: str, told: dict[str, Any]) -> Recorded:
-        record = recorded_state(thread, told)
+    def _fill(self, thread: str, ns: str, records: Sequence[Recorded]) -> None:
+        """Names the tasks of a barrier, of which servers tell nothing: a step came after, and the
+        nodes before have edges to them alone.
+        """
+        if ns or not any(r.source == "loop" for r in records):
+            return
+        self.learn_shape(thread)
+        known = {record.id: record for record in records}
+        followed = {r.parent_id for r in records if r.source == "loop"}
+        for record in records:
+            before = known.get(record.parent_id or "") or self.record(
+                thread, ns, record.parent_id or ""
+            )
+            if record.tasks or record.id not in followed or before is None:
+                continue
+            ran = {task.name for task in before.tasks}
+            names = sorted({b for a, b in self.shapes[""].edges if a in ran and b != "__end__"})
+            record.tasks = [RecordedTask(f"?{n}", n, ("__pregel_pull", n)) for n in names]
+            record.next = tuple(names)
+
+    def _kept(self, record: Recorded) -> Recorded:
         self.put(record)
-        return self.record(thread, record.ns, record.id) or record
+        return record
 
     def learn_shape(self, thread: str) -> None:
         """Asks for the graph of a thread, once."""

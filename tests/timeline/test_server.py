@@ -113,8 +113,18 @@ def test_a_server_tells_what_the_engine_tells(url, threads, name):
     pairs = zip(sorted(found.namespaces()), sorted(real.namespaces()), strict=True)
     for here, there in pairs:
         assert here.split(":")[0] == there.split(":")[0]
-        assert told(found.at(found.thread_id, here)) == told(real.at("1", there))
+        wanted = told(real.at("1", there))
+        if name == "parallel":  # servers tell nothing of the task behind a barrier but that it was
+            for point in wanted[0]:
+                for kind in ("made", "following"):
+                    point[kind] = [(n, *_without(n, rest)) for n, *rest in point[kind]]
+        assert told(found.at(found.thread_id, here)) == wanted
     assert compare(found, real).first is None
+
+
+def _without(node: str, told_of: list[Any]) -> list[Any]:
+    """What is told of a task, but for the result of the one behind the barrier."""
+    return [told_of[0], None, *told_of[2:]] if node == "d" else told_of
 
 
 def test_threads_and_what_is_not_there(url, client):
