@@ -95,7 +95,7 @@ fuzz: $(VENV)/.stamp-fuzz
 	$(BIN)/python -m tests.fuzz $(SECONDS_OF_FUZZ)
 
 bench: $(VENV)/.stamp-test
-	$(BIN)/python tests/bench/compare.py
+	$(BIN)/python -m tests.bench.compare
 
 screenshots: $(VENV)/.stamp-test $(STATIC) chromium
 	$(BIN)/python -m tests.browser.screenshots
