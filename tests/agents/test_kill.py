@@ -52,14 +52,14 @@ class Talk:
             self.acknowledged[session] = max(self.acknowledged.get(session, 0), int(turn))
         return self.acknowledged.pop("end", None) is not None
 
-    def check(self) -> dict[str, int]:
+    def check(self, sample: int = 10) -> dict[str, int]:
         """What is there now, once it was seen to be right."""
         kind, url, cache_url, name = self.place
         saver = victim.open_saver(kind, url)
         manager = victim.manager_of("plain" if name == "plain" else "", saver, cache_url)
 
         async def look() -> dict[str, int]:
-            found = await victim.check(manager, self.acknowledged)
+            found = await victim.check(manager, self.acknowledged, sample)
             if name != "plain":
                 await manager.cache.client.aclose()
             return found
@@ -101,6 +101,7 @@ def test_100_sessions_of_50_turns_with_kills_in_between(
         found = talk.check()
         kills += not ended
     assert found == {f"session{n}": 50 for n in range(100)}
+    talk.check(sample=100)
     assert kills >= 10
 
 
