@@ -78,7 +78,9 @@ def title_of(row: Row | None, snapshot: Any) -> str:
     if row is None:
         return f"Step {step}"
     nodes = [n for n in dict.fromkeys(row.nodes) if n != "__start__"]
-    if row.source == "input":
+    if row.event is not None:
+        what = f"After {row.event}"
+    elif row.source == "input":
         what = "Input"
     elif row.source == "update":
         what = f"After update as {', '.join(nodes)}" if nodes else "After update by you"

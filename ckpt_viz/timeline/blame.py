@@ -196,6 +196,8 @@ def _writers(reader: Reader, origin: Origin, light: Light) -> tuple[str, str | N
         return "the input", None, ""
     if light.source in ("update", "fork"):
         node = next(iter(ran_nodes(light, parent)), "")
+        if light.event is not None:
+            return f"the session ({light.event})", None, ""
         return f"you, by fork as {node}" if node else "you, by fork", None, ""
     if origin.before is None:
         return "an unknown step", None, "the checkpoint before is gone"

@@ -171,5 +171,7 @@ def _by_hand(reader: Reader, checkpoint_id: str, parent_id: str | None, source: 
         "fork": "a copy of another checkpoint, made to run on from",
         "update": f"you wrote it, as if {node} had" if node else "you wrote it, by fork",
     }
+    if light.event is not None:
+        whys["update"] = f"the session's state was saved: {light.event}"
     told = whys[source]
     return TaskView("", names[source], (), (), told, "", "done", reason=told)

@@ -300,6 +300,10 @@ def _by_hand(
     node = next(iter(ran_nodes(light, base)), "")
     who = f"you, as {node}" if node else "you"
     changed = {c for c, v in light.versions.items() if base is None or base.versions.get(c) != v}
+    if light.event is not None:  # saved whole and in one call, so without writes beside it
+        values = made.checkpoint.get("channel_values") or {}
+        saved = tuple((c, values[c]) for c in sorted(changed) if c in values and not is_routing(c))
+        return (Ran("", f"the session ({light.event})", "done", saved),), ()
     fits = [
         (task, kept)
         for task, kept in others.items()

@@ -182,6 +182,8 @@ def ran_nodes(light: Light, parent: Light | None) -> tuple[str, ...]:
     """The nodes whose tasks made this checkpoint."""
     if light.source in ("input", "fork"):
         return ()
+    if light.event is not None:
+        return (light.event,)
     old = parent.seen if parent else {}
     pulled = [
         n

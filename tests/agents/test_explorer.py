@@ -8,7 +8,9 @@ import ckpt_viz
 from ckpt_viz.agents import MultiTurnAgent, StateManager, StateRecovery
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.explorer.columns import columns, row_json
+from ckpt_viz.explorer.panels import checkpoint_json
 from ckpt_viz.timeline.open import open_timeline
+from ckpt_viz.timeline.phases import phases
 
 from .conftest import echo
 from .versions import newest_migrator
@@ -58,6 +60,29 @@ async def test_rows_tell_what_happened_in_a_session(saver: Any) -> None:
     assert row_json(rows[1])[10:] == ["1", 1, "turn"]
     assert columns(rows)["shapes"][1][-3:] == ["1", 1, "turn"]
     assert timeline.snapshot(rows[0].id).values["tags"] == ["migrated"]
+
+
+async def test_questions_about_a_session_are_answered_in_its_words() -> None:
+    manager, named = await story(InMemorySaver())
+    explorer = ckpt_viz.explore(manager)
+    explorer.select(named)
+    assert explorer.blame("conversation_history[0].content").text.startswith(
+        "conversation_history[0].content: set by the session (turn) at step 1"
+    )
+    turns = [one.id for one in explorer.search("node:turn")]
+    assert turns == [r.id for r in reversed(explorer.timeline.rows()) if r.event == "turn"]
+    made = explorer.timeline.writes(named).made
+    assert [(task.name, task.why) for task in made] == [
+        ("turn", "the session's state was saved: turn")
+    ]
+    panels = checkpoint_json(explorer.timeline, named, explorer._session)
+    assert panels["title"] == "After turn (step 3)"
+    (ran,) = phases(explorer.timeline, named).run
+    assert (ran.node, [channel for channel, _ in ran.writes]) == (
+        "the session (turn)",
+        ["conversation_history"],
+    )
+    explorer.close()
 
 
 async def test_whoever_has_the_sessions_can_be_explored() -> None:
