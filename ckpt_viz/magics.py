@@ -201,7 +201,9 @@ class CkptMagics(Magics):
 
     def _history(self, words: list[str]) -> None:
         timeline = self._one(_parse("history", words))
-        print(text_tree(timeline.rows(), heading(timeline), timeline.unfinished()))
+        rows = timeline.rows()
+        waits, notes = timeline.unfinished(), timeline.labels()
+        print(text_tree(rows, heading(timeline), waits, notes=notes))
 
     def _diff(self, words: list[str]) -> None:
         args = _parse("diff", words)

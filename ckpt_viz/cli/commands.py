@@ -81,7 +81,8 @@ def history(args: argparse.Namespace) -> Answer:
     timeline = _here(args)
     rows = timeline.rows()
     shown = rows[-args.limit :] if args.limit else rows
-    tree = text_tree(shown, heading(timeline), [] if args.redact else timeline.unfinished())
+    waits = [] if args.redact else timeline.unfinished()
+    tree = text_tree(shown, heading(timeline), waits, notes=timeline.labels())
     return Answer([row_data(row) for row in reversed(shown)], [tree])
 
 

@@ -160,9 +160,17 @@ def _counted(rows: Sequence[Row], more: bool) -> str:
 
 
 def text_tree(
-    rows: Sequence[Row], title: str, unfinished: Sequence[Unfinished] = (), *, more: bool = False
+    rows: Sequence[Row],
+    title: str,
+    unfinished: Sequence[Unfinished] = (),
+    *,
+    more: bool = False,
+    notes: Mapping[str, str] | None = None,
 ) -> str:
-    """The tree as text, newest first; a branch that was left is indented above its base."""
+    """The tree as text, newest first; a branch that was left is indented above its base.
+
+    `more` and `notes` as of `svg_tree`.
+    """
     shown = list(rows)[-ROWS:]
     waits = _by_parent(unfinished)
     children = _children(shown)
@@ -170,7 +178,7 @@ def text_tree(
     stack = [(row, "") for row in reversed(children.get(None, []))]
     while stack:
         row, indent = stack.pop()
-        words = _words(row, waits)
+        words = _noted(row, waits, notes)
         tail = f"  [{words}]" if words else ""
         told.append(f"{indent}{'●' if row.head else '○'} {row.step:>3}  {label(row)}{tail}")
         beside = indent.replace("├─", "│ ")

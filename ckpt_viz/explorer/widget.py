@@ -103,10 +103,11 @@ class Explorer(Acts, anywidget.AnyWidget):
     def _picture(self) -> dict[str, str]:
         timeline = self._session.timeline
         timeline.refresh()
-        rows, more = timeline.known(), timeline.more
+        rows, more, notes = timeline.known(), timeline.more, self._session.notes()
+        title, waits = self._session.title, timeline.unfinished()
         return {
-            "image/svg+xml": svg_tree(rows, self._session.title, timeline.unfinished(), more=more),
-            "text/plain": text_tree(rows, self._session.title, more=more),
+            "image/svg+xml": svg_tree(rows, title, waits, more=more, notes=notes),
+            "text/plain": text_tree(rows, title, more=more, notes=notes),
         }
 
     def _redraw(self) -> None:
@@ -135,7 +136,11 @@ class Explorer(Acts, anywidget.AnyWidget):
         timeline.refresh()
         return self._session.hidden_text(
             text_tree(
-                timeline.known(), self._session.title, timeline.unfinished(), more=timeline.more
+                timeline.known(),
+                self._session.title,
+                timeline.unfinished(),
+                more=timeline.more,
+                notes=self._session.notes(),
             )
         )
 

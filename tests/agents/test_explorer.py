@@ -99,11 +99,11 @@ async def test_whoever_has_the_sessions_can_be_explored() -> None:
 async def test_names_stand_in_the_pictures() -> None:
     _, named = await story(saver := InMemorySaver())
     explorer = ckpt_viz.explore(StateManager(saver))
-    assert "turn  [“good” · turn 3 · v1]" in repr(explorer)
+    assert "turn  [good · turn 3 · v1]" in repr(explorer)
     explorer.timeline.set_label(named, "<i>better</i>")
     picture = explorer._picture()
-    assert "“&lt;i&gt;better&lt;/i&gt;”" in picture["image/svg+xml"]
-    assert "“<i>better</i>”" in picture["text/plain"]
+    assert "&lt;i&gt;better&lt;/i&gt;" in picture["image/svg+xml"]
+    assert "<i>better</i>" in picture["text/plain"]
     explorer.close()
 
 
