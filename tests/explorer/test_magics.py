@@ -54,7 +54,7 @@ def test_clear_errors(shell, e):
         "no_such.db": "no file 'no_such.db'; nothing was created",
         "graph.db": "no file 'graph.db'",
         "export graph run.xyz": "nothing was exported.*end it with .html",
-        "export graph run.pdf": r"nothing was exported.*\.html, \.svg or \.json",
+        "export graph run.pdf": r"nothing was exported.*\.html, \.svg, \.dot or \.json",
         "export graph /no/such/run.html": "nothing was exported",
         "export graph": r"required: FILE. Usage: %ckpt export SOURCE FILE",
         "threads": r"%ckpt threads: .*required: SOURCE. Usage: %ckpt threads SOURCE",
