@@ -36,7 +36,7 @@ def middle(text: str, limit: int = LABEL_LIMIT) -> str:
 
 def width_of(text: str) -> int:
     """About how many pixels a label takes at 12.5 px; wide scripts count double."""
-    return sum(13 if unicodedata.east_asian_width(c) in "WF" else 7 for c in text)
+    return round(sum(13 if unicodedata.east_asian_width(c) in "WF" else 7.6 for c in text))
 
 
 def shape_json(shape: Shape) -> Json:
@@ -123,5 +123,5 @@ def _fill(dot: Any, shape: Shape, path: str, ids: dict[str, str], frames: dict[s
     for inner in shape.subgraphs:
         if inner.rpartition(":")[0] == path:
             with dot.subgraph(name=frames[inner]) as frame:
-                frame.attr(label=graphviz.escape(middle(_last(inner))), margin="12")
+                frame.attr(label=graphviz.escape(middle(_last(inner))), labeljust="l", margin="12")
                 _fill(frame, shape, inner, ids, frames)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 from ckpt_viz.explorer.panels import Json
@@ -44,7 +45,7 @@ def phases_json(found: Phases, redact: Iterable[str]) -> Json:
             {"node": b.node, "has": list(b.has), "waits": list(b.waits)} for b in found.barriers
         ],
         "idle": list(found.idle[:NAME_LIMIT]),
-        "run": [_ran(r, liner) for r in found.run[:TASK_LIMIT]],
+        "run": _alike([_ran(r, liner) for r in found.run])[:TASK_LIMIT],
         "update": [_updated(u, liner) for u in found.update],
         "tasks": max(len(found.plan), len(found.run)),
         "notes": [clean(n) for n in found.notes],
@@ -75,7 +76,26 @@ def _ran(one: Ran, liner: Liner) -> Json:
         "state": one.state,
         "writes": [[c, liner.line(c, v)] for c, v in one.writes[:WRITE_LIMIT]],
         "more": max(0, len(one.writes) - WRITE_LIMIT),
+        "n": 1,
     }
+
+
+def _alike(tasks: list[Json]) -> list[Json]:
+    """Tasks of a node that wrote the same, told once with their number."""
+    out: list[Json] = []
+    for task in tasks:
+        last = out[-1] if out else None
+        same = ("node", "state", "writes", "more")
+        if last is not None and all(last[key] == task[key] for key in same):
+            last["n"] += 1
+        else:
+            out.append(task)
+    return out
+
+
+def _runs(writes: list[tuple[str, str]]) -> list[list[Any]]:
+    """Equal writes in a row, told once with their number."""
+    return [[node, text, len(list(group))] for (node, text), group in groupby(writes)]
 
 
 def _updated(one: Updated, liner: Liner) -> Json:
@@ -83,6 +103,7 @@ def _updated(one: Updated, liner: Liner) -> Json:
     ticks = None
     if one.names:
         ticks = [list(one.names), list(barrier_names(one.old)), list(barrier_names(one.new))]
+    writes = _runs([(node, liner.line(name, v)) for node, v in one.writes])
     return {
         "channel": name,
         "routing": one.routing,
@@ -90,8 +111,8 @@ def _updated(one: Updated, liner: Liner) -> Json:
         "reducer": one.reducer,
         "old": liner.maybe(name, one.old),
         "new": liner.maybe(name, one.new),
-        "writes": [[node, liner.line(name, v)] for node, v in one.writes[:WRITE_LIMIT]],
-        "more": max(0, len(one.writes) - WRITE_LIMIT),
+        "writes": writes[:WRITE_LIMIT],
+        "more": sum(n for *_, n in writes[WRITE_LIMIT:]),
         "from": version_number(one.before),
         "to": version_number(one.after),
         "ticks": ticks,

@@ -8,6 +8,7 @@ ignores); those that `README.md` shows go to `js/pictures`.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -122,6 +123,24 @@ def on_tab(name: str) -> Callable[[Stage], None]:
     return show
 
 
+def phases(stage: Stage) -> None:
+    """A node that is picked in the graph, and how the step's writes became the new state."""
+    stage.root.locator("[role=row]").filter(has_text="worker").first.click()
+    panel = stage.tab("Graph")
+    panel.locator("[data-node]").filter(has_text="worker").click()
+    step = panel.get_by_role("region", name="How this step was made")
+    step.get_by_role("radio", name="3 update").check(force=True)
+    step.get_by_role("button", name=re.compile("^routing: ")).click()
+    panel.evaluate("panel => panel.scrollTo(0, 1e6)")
+
+
+def versions(stage: Stage) -> None:
+    """Who shares the versions of a channel."""
+    stage.select("exa_search")
+    panel = stage.tab("Storage")
+    panel.get_by_role("button", name="Versions of messages").click()
+
+
 def sheet(name: str) -> Callable[[Stage], None]:
     """A sheet of the toolbar."""
 
@@ -139,6 +158,8 @@ VIEWS: dict[str, Callable[[Stage], None]] = {
     "failed": failed,
     "fork": fork,
     **{name.lower(): on_tab(name) for name in ("Diff", "Channels", "Graph", "Raw", "Storage")},
+    "phases": phases,
+    "versions": versions,
     **{name.lower(): sheet(name) for name in ("Replay", "Run", "Export", "Help")},
     "edit": edit,
     "breakpoints": breakpoints,

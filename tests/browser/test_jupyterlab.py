@@ -155,7 +155,7 @@ def test_markup_in_a_value_is_text(open_notebook: Open, root: str) -> None:
     explorer = notebook.explorer()
     explorer.select("node_a")
     expect(explorer.panel("State")).to_contain_text("<img src=x onerror=")
-    for tab in ("Diff", "Channels", "Writes", "Raw"):
+    for tab in ("Diff", "Channels", "Writes", "Graph", "Raw", "Storage"):
         explorer.panel(tab).wait_for()
     assert explorer.root.locator("img[src=x]").count() == 0
     assert notebook.page.evaluate("window.pwned") is None

@@ -1,4 +1,4 @@
-"""The Storage tab in JupyterLab, for a saver of ours and for one that tells less."""
+"""The Storage tab in JupyterLab."""
 
 from __future__ import annotations
 
@@ -31,10 +31,3 @@ def test_bytes_by_channel_who_shares_them_and_a_dry_run(open_notebook: Open) -> 
     table.get_by_role("button", name="step 2").first.click()
     expect(explorer.row("node_b")).to_have_attribute("aria-selected", "true")
     assert explorer.root.evaluate("root => root.contains(document.activeElement)")
-
-
-def test_a_saver_without_a_report_says_what_is_known(open_notebook: Open) -> None:
-    notebook = open_notebook(GRAPH.format(root="langgraph", nodes=PLAIN) + RUN + ";", TWO_LINES)
-    panel = notebook.explorer().panel("Storage")
-    expect(panel).to_contain_text("InMemorySaver has no report")
-    expect(panel).to_contain_text("InMemorySaver has no prune")

@@ -4,7 +4,7 @@ import importlib
 import json
 
 import pytest
-from graphs import CONFIG, chain_graph
+from graphs import CONFIG, State, chain_graph
 
 from ckpt_viz.explorer.phased import Liner, phases_json
 from ckpt_viz.timeline import open_timeline
@@ -23,7 +23,7 @@ def test_barriers_cross_as_ticks(e, graph):
     barrier = next(u for u in found["update"] if u["channel"].startswith("join:"))
     assert barrier["ticks"] == [["a", "ask"], [], ["a"]]
     xs = next(u for u in found["update"] if u["channel"] == "xs")
-    assert (xs["old"], xs["writes"], xs["new"]) == ("[]", [["a", "['a']"]], "['a']")
+    assert (xs["old"], xs["writes"], xs["new"]) == ("[]", [["a", "['a']", 1]], "['a']")
     assert (xs["from"], xs["to"]) == ("2", "3")
     assert found["plan"][0]["triggers"] == [
         {"channel": "branch:to:a", "at": "2", "seen": "none", "fired": True}
@@ -60,6 +60,19 @@ def test_thirty_tasks_and_long_values_stay_small(e):
     found = head(graph)
     assert len(json.dumps(found)) < 3_000
     assert len(Liner(()).line("xs", "x" * 1_000_000)) == LIMIT
+
+
+def test_many_tasks_that_wrote_the_same_are_told_once(e):
+    b = e.StateGraph(State)
+    b.add_node("w", lambda arg: {"xs": [arg["i"] // 20]})
+    b.add_conditional_edges(e.START, lambda s: [e.Send("w", {"i": i}) for i in range(40)], ["w"])
+    graph = b.compile(checkpointer=e.Saver())
+    graph.invoke({"xs": []}, CONFIG)
+    found = head(graph)
+    xs = next(u for u in found["update"] if u["channel"] == "xs")
+    assert xs["writes"] == [["w", "[0]", 20], ["w", "[1]", 20]]
+    assert [(r["node"], r["n"]) for r in found["run"]] == [("w", 20), ("w", 20)]
+    assert found["tasks"] == 40
 
 
 def test_hostile_values_are_one_line_of_text():

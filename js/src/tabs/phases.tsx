@@ -24,6 +24,7 @@ export interface PhasesAnswer {
     state: TaskInfo["state"];
     writes: [channel: string, text: string][];
     more: number;
+    n: number;
   }[];
   update: Update[];
   tasks: number;
@@ -37,7 +38,7 @@ export interface Update {
   reducer: string | null;
   old: string | null;
   new: string | null;
-  writes: [node: string, text: string][];
+  writes: [node: string, text: string, n: number][];
   more: number;
   from: string;
   to: string;
@@ -181,11 +182,12 @@ const nodeName = (name: string): string => (name === "__start__" ? "start" : saf
 const isRouting = (channel: string): boolean => /^(branch:|join:|__)/.test(channel) && channel !== "__root__";
 
 function Run({ found }: { found: PhasesAnswer }) {
+  const shown = found.run.reduce((sum, task) => sum + task.n, 0);
   return (
     <>
       <p class="ckv-lead">
-        {found.run.length === 1 ? "One task" : count(found.tasks, "task")} worked on the same old state. What they write
-        is queued until all are done.
+        {found.tasks === 1 ? "One task" : count(found.tasks, "task")} worked on the same old state. What they write is
+        queued until all are done.
       </p>
       {found.run.map((task) => {
         const own = task.writes.filter(([channel]) => !isRouting(channel));
@@ -194,6 +196,7 @@ function Run({ found }: { found: PhasesAnswer }) {
           <div key={task.id || task.node} class="ckv-ran">
             <b class="ckv-mono" dir="auto">
               {nodeName(task.node)}
+              {task.n > 1 && <i> ×{task.n}</i>}
             </b>
             <dl>
               {own.map(([channel, text], n) => (
@@ -211,8 +214,8 @@ function Run({ found }: { found: PhasesAnswer }) {
           </div>
         );
       })}
-      {found.tasks > found.run.length && found.run.length > 0 && (
-        <p class="ckv-muted">and {count(found.tasks - found.run.length, "task")} more</p>
+      {found.tasks > shown && found.run.length > 0 && (
+        <p class="ckv-muted">and {count(found.tasks - shown, "task")} more</p>
       )}
     </>
   );
@@ -276,8 +279,8 @@ function Fold({ one }: { one: Update }) {
       ) : (
         <ol class="ckv-terms">
           <Term sign="" who="old" text={one.old} />
-          {one.writes.map(([node, text], n) => (
-            <Term key={n} sign={one.reducer ? "⊕" : "←"} who={node} text={text} />
+          {one.writes.map(([node, text, times], n) => (
+            <Term key={n} sign={one.reducer ? "⊕" : "←"} who={node} times={times} text={text} />
           ))}
           {one.more > 0 && (
             <li>
@@ -295,12 +298,13 @@ function Fold({ one }: { one: Update }) {
   );
 }
 
-function Term(props: { sign: string; who: string; text: string | null }) {
+function Term(props: { sign: string; who: string; times?: number; text: string | null }) {
   return (
     <li class={props.sign === "→" ? "ckv-new" : ""}>
       <i>{props.sign}</i>
       <span class="ckv-who2" dir="auto">
         {nodeName(props.who)}
+        {(props.times ?? 1) > 1 && ` ×${props.times}`}
       </span>
       <code dir="auto" title={props.text === null ? undefined : safe(props.text)}>
         {props.text === null ? "–" : safe(props.text)}

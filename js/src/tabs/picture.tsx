@@ -269,7 +269,6 @@ function Nodes(props: PictureProps & { svg: { current: SVGSVGElement | null }; o
       if (!to && !event.key.startsWith("Arrow")) return;
       const target = to && props.svg.current?.querySelector<SVGElement>(`[data-node="${to.id}"]`);
       if (to && target) {
-        props.onSeen(to);
         target.focus({ preventScroll: true });
       }
     }
@@ -298,7 +297,10 @@ function Nodes(props: PictureProps & { svg: { current: SVGSVGElement | null }; o
             tabIndex={tabbable === box.id ? 0 : -1}
             onPick={() => props.onPick(picked === box.id ? null : box.id)}
             onKey={(event) => go(event, box)}
-            onFocus={() => setFocused(box.id)}
+            onFocus={(byKeyboard) => {
+              setFocused(box.id);
+              if (byKeyboard) props.onSeen(box); // under a pointer nothing may move away
+            }}
           />
         );
       })}
@@ -328,7 +330,7 @@ function NodeBox(props: {
   tabIndex: number;
   onPick: () => void;
   onKey: (event: KeyboardEvent) => void;
-  onFocus: () => void;
+  onFocus: (byKeyboard: boolean) => void;
 }) {
   const { box, mark } = props;
   const [left, top] = [box.x - box.w / 2, box.y - box.h / 2];
@@ -344,7 +346,7 @@ function NodeBox(props: {
       tabIndex={props.tabIndex}
       onClick={props.onPick}
       onKeyDown={props.onKey}
-      onFocus={props.onFocus}
+      onFocus={(event) => props.onFocus(event.currentTarget.matches(":focus-visible"))}
     >
       <title>{words ? `${props.name}\n${words}` : props.name}</title>
       <rect class="ckv-ring" x={left - 3.5} y={top - 3.5} width={box.w + 7} height={box.h + 7} rx={10} />

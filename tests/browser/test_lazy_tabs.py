@@ -1,0 +1,205 @@
+"""The Graph and Storage tabs with the real Python side: any graph, any name, any source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from ckpt_viz import explore
+from ckpt_viz.checkpoint.memory import InMemorySaver
+from ckpt_viz.graph import END, START, StateGraph
+
+from .stage import Stage
+from .story import CONFIG, THREAD, State, tell
+
+Open = Callable[..., Stage]
+HOSTILE = (
+    "<img src=x onerror=window.pwned=1>",
+    'quo"te\\N\\n</script><script>window.pwned=1</script>',
+    "a_really_long_name_that_goes_on_" * 8,
+    "日本語のノードの名前です",
+    "evil\u202egnp.exe",
+    "nul\x00and\x1bescape",
+    "javascript_alert(1)",
+)
+
+
+def chain(names: list[str], fan: int = 1) -> Any:
+    """A graph of these nodes that has run; node k leads to the next `fan` nodes."""
+    graph = StateGraph(State)
+    for name in names:
+        graph.add_node(name, lambda state: {})
+    graph.add_edge(START, names[0])
+    for k, name in enumerate(names):
+        for other in names[k + 1 : k + 1 + fan]:
+            graph.add_edge(name, other)
+    graph.add_edge(names[-1], END)
+    made = graph.compile(checkpointer=InMemorySaver())
+    with suppress(Exception):
+        made.invoke({"budget": 1}, {**CONFIG, "recursion_limit": 6})
+    return made
+
+
+@pytest.fixture
+def opened(chromium: Browser) -> Iterator[Open]:
+    """Shows a source on a fresh page; the test fails when the page complained."""
+    stages: list[Stage] = []
+
+    def show(source: Any, theme: str = "light", width: int = 1100) -> Stage:
+        context = chromium.new_context(viewport={"width": width, "height": 700})
+        context.set_default_timeout(8_000)
+        explorer = explore(source, thread_id=THREAD, theme=theme, follow=False)
+        stages.append(Stage(context.new_page(), explorer, theme=theme))
+        return stages[-1]
+
+    yield show
+    for stage in stages:
+        stage.explorer.close()
+        stage.page.context.close()
+    assert not [error for stage in stages for error in stage.errors]
+    assert not [url for stage in stages for url in stage.strangers]
+
+
+def drawn(stage: Stage) -> Any:
+    """The picture of the Graph tab."""
+    if stage.button("Back").count() == 0 and stage.root.get_attribute("class") != "ckpt-viz":
+        stage.rows.first.click()
+    picture = stage.tab("Graph").get_by_role("group", name=re.compile(r"^Graph, \d+ nodes?$"))
+    picture.wait_for()
+    return picture
+
+
+@pytest.mark.parametrize("count", [1, 8, 60])
+def test_a_graph_of_any_size_is_drawn_inside_its_frame(opened: Open, count: int) -> None:
+    stage = opened(chain([f"node_{k:02d}" for k in range(count)], fan=2))
+    picture = drawn(stage)
+    expect(picture).to_have_attribute("aria-label", f"Graph, {count} node{'s' * (count > 1)}")
+    nodes = picture.get_by_role("button")
+    expect(nodes).to_have_count(count)
+    stage.button("Fit the graph").click()
+    room = picture.bounding_box()
+    boxes = [nodes.nth(k).bounding_box() for k in range(count)]
+    for box in boxes:
+        assert box["x"] >= room["x"] - 1
+        assert box["x"] + box["width"] <= room["x"] + room["width"] + 1
+        assert box["y"] >= room["y"] - 1
+        assert box["y"] + box["height"] <= room["y"] + room["height"] + 1
+
+
+@pytest.mark.parametrize("theme, width", [("light", 1100), ("dark", 480)])
+def test_hostile_names_are_text(opened: Open, theme: str, width: int) -> None:
+    stage = opened(chain(list(HOSTILE)), theme, width)
+    if width < 720:
+        stage.rows.first.click()
+    picture = drawn(stage)
+    expect(picture.get_by_role("button")).to_have_count(len(HOSTILE))
+    assert picture.locator("img, script, foreignObject").count() == 0
+    assert stage.page.evaluate("window.pwned") is None
+    named = picture.get_by_role("button").evaluate_all(
+        "nodes => nodes.map(n => n.getAttribute('aria-label'))"
+    )
+    assert not [name for name in named if re.search("[\x00\x1b\u202e]", name)]
+    stage.button("Fit the graph").click()
+    picture.get_by_role("button").first.click()
+    card = stage.root.get_by_role("region", name=re.compile("^Node <img"))
+    expect(card).to_contain_text("<img src=x")
+    fits = "nodes => nodes.filter(n => n.querySelector('text').getBBox().width > "
+    fits += "n.querySelector('.ckv-box').getBBox().width).length"
+    assert picture.locator("[data-node]").evaluate_all(fits) == 0, "labels stay in their boxes"
+
+
+def test_the_keyboard_walks_zooms_and_picks(opened: Open) -> None:
+    stage = opened(tell())
+    stage.select("plan")
+    picture = drawn(stage)
+    picture.get_by_role("button", name=re.compile("^plan, ran")).focus()
+    seen = {"plan"}
+    for key in ("ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "ArrowRight", "ArrowDown") * 3:
+        stage.page.keyboard.press(key)
+        name = stage.page.evaluate("document.activeElement.getAttribute('aria-label')")
+        seen.add(re.split(r"[, ]", name)[0])
+    assert len(seen) >= 3
+    before = picture.get_attribute("viewBox")
+    stage.page.keyboard.press("+")
+    assert picture.get_attribute("viewBox") != before
+    stage.page.keyboard.press("0")
+    stage.page.keyboard.press("Enter")
+    expect(stage.root.get_by_role("region", name=re.compile("^Node "))).to_be_visible()
+    stage.page.keyboard.press("Escape")
+    inside = stage.root.evaluate("root => root.contains(document.activeElement)")
+    assert inside
+
+
+def test_failed_waiting_and_many_are_marked_and_said(opened: Open) -> None:
+    stage = opened(tell())
+    stage.rows.filter(has_text="worker").first.click()
+    picture = drawn(stage)
+    worker = picture.get_by_role("button", name=re.compile("^worker, ran to make this \u00d730"))
+    expect(worker).to_contain_text("\u00d730")
+    expect(picture.get_by_role("button", name=re.compile("^summarize, failed"))).to_be_visible()
+    stage.root.locator("[role=row]").filter(has_text="approve").first.click()
+    expect(picture.get_by_role("button", name=re.compile("^approve, waits"))).to_be_visible()
+    expect(picture.get_by_role("button", name="draft_review in review")).to_have_count(1)
+
+
+def test_a_source_without_its_graph_says_why(opened: Open) -> None:
+    stage = opened(tell().checkpointer)
+    panel = stage.tab("Graph")
+    expect(panel).to_contain_text("add the graph: explore(source, graph=graph)")
+    step = panel.get_by_role("region", name="How this step was made")
+    step.get_by_role("radio", name="3 update").check(force=True)
+    expect(step).to_contain_text("its reducer is not known")
+
+
+def test_a_node_opens_the_steps_inside_it(opened: Open) -> None:
+    stage = opened(tell())
+    stage.select("review")
+    drawn(stage).get_by_role("button", name=re.compile("^draft_review in review")).click()
+    stage.button("Open the steps of review").click()
+    stage.settle()
+    expect(stage.rows.filter(has_text="draft_review").first).to_be_visible()
+    expect(drawn(stage).get_by_role("button", name=re.compile("^draft_review"))).to_be_visible()
+
+
+def test_a_module_that_does_not_come_can_be_asked_for_again(opened: Open, monkeypatch: Any) -> None:
+    from ckpt_viz.explorer import tabs
+
+    real = tabs.packed_asset
+
+    def gone(name: str) -> str:
+        raise FileNotFoundError("viz.js is not built")
+
+    stage = opened(tell())
+    monkeypatch.setattr(tabs, "packed_asset", gone)
+    panel = stage.tab("Graph")
+    expect(panel.get_by_role("alert")).to_contain_text("viz.js is not built")
+    monkeypatch.setattr(tabs, "packed_asset", real)
+    panel.get_by_role("button", name="Retry").click()
+    drawn(stage)
+
+
+def test_an_exported_page_has_the_tabs_offline(chromium: Browser, tmp_path: Path) -> None:
+    explorer = explore(tell(), thread_id=THREAD, follow=False)
+    path = explorer.export(tmp_path / "run.html")
+    explorer.close()
+    context = chromium.new_context(offline=True, viewport={"width": 1100, "height": 700})
+    page: Page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.goto(path.as_uri())
+    page.get_by_role("tab", name="Graph").click()
+    panel = page.get_by_role("tabpanel")
+    expect(panel.get_by_role("button", name=re.compile("^review|^draft_review"))).to_be_visible()
+    panel.get_by_role("radio", name="3 update").check(force=True)
+    expect(panel.get_by_role("group", name="Update of answer")).to_be_visible()
+    page.get_by_role("tab", name="Storage").click()
+    expect(panel).to_contain_text("Measured by the saver")
+    assert errors == []
+    context.close()
