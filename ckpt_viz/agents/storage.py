@@ -233,12 +233,22 @@ class SessionStorage:
 
     async def set_name(self, session_id: str, checkpoint_id: str, name: str) -> None:
         """Name a checkpoint."""
-        await self.saver.aset_label(_config(session_id, checkpoint_id), name)
+        await self._own("aset_label")(_config(session_id, checkpoint_id), name)
 
     async def names(self, session_id: str) -> dict[str, str]:
         """Checkpoint id -> name, the newest first."""
-        found = await self.saver.alabels(session_id)
+        found = await self._own("alabels")(session_id)
         return {str(one["checkpoint_id"]): str(one["label"]) for one in found}
+
+    def _own(self, method: str) -> Any:
+        """A method that the savers of this package have, and others may lack."""
+        found = getattr(self.saver, method, None)
+        if found is None:
+            raise NotImplementedError(
+                f"{type(self.saver).__name__} keeps no names of checkpoints and no list of threads "
+                f"(it lacks {method}): use a saver of ckpt_viz, or give session_id."
+            )
+        return found
 
     async def home_of(self, checkpoint_id: str) -> str:
         """The session that has a checkpoint; all sessions are asked, the last used first.
@@ -246,7 +256,7 @@ class SessionStorage:
         Raises:
             CheckpointNotFoundError: none has it.
         """
-        for thread in await self.saver.athreads():
+        for thread in await self._own("athreads")():
             if await self.saver.aget_tuple(_config(thread["thread_id"], checkpoint_id)) is not None:
                 return str(thread["thread_id"])
         raise CheckpointNotFoundError(f"Checkpoint {checkpoint_id} not found in any session.")

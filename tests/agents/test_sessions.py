@@ -18,6 +18,7 @@ from ckpt_viz.agents import (
     RedisStorage,
     SessionStorage,
     StateManager,
+    StateRecovery,
 )
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.checkpoint.serde.encrypted import EncryptedSerializer
@@ -219,6 +220,23 @@ async def test_encrypted_sessions_can_be_listed_and_are_not_in_clear(kind: Any) 
         packed = base64.b64decode(manager.cache.get("state:s"))
         kept += repr(zstandard.decompress(packed[1:]))
     assert "secret" not in kept
+
+
+async def test_sessions_in_a_saver_of_langgraph() -> None:
+    from langgraph.checkpoint.memory import InMemorySaver as Foreign
+
+    manager = StateManager(Foreign())
+    state = await manager.create_state("s", "a", "u")
+    late = await manager.get_state("s")
+    state.add_message("user", "hi")
+    await manager.checkpoint(state)
+    assert await manager.get_state("s") == state
+    with pytest.raises(StaleStateError):
+        await manager.checkpoint(late)
+    assert await manager.list_user_sessions("u") == ["s"]
+    with pytest.raises(NotImplementedError, match="keeps no names"):
+        await StateRecovery(manager).save_checkpoint(state, "name")
+    assert (await StateRecovery(manager).rollback_to_turn("s", 0)).turns == 0
 
 
 async def test_sessions_need_a_saver() -> None:
