@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "diff": ("A", "B"),
     "export": ("FILE",),
 }
+NAMED = 50
 FILE_ENDINGS = (".db", ".sqlite", ".sqlite3")
 WORD = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+""")
 
@@ -43,7 +44,7 @@ class _Parser(argparse.ArgumentParser):
 def _parse(command: str, words: list[str]) -> argparse.Namespace:
     names = ("SOURCE", *COMMANDS[command])
     prog = f"%ckpt {command}".rstrip()
-    options = "[--thread T] [--ns N] [--at ID|STEP] [--graph G]"
+    options = "[--thread T] [--ns N] [--at ID|STEP] [--graph G [--write]]"
     if not command:
         options += " [--record]"
     parser = _Parser(prog=prog, usage=f"%(prog)s {' '.join(names)} {options}", add_help=False)
@@ -53,6 +54,7 @@ def _parse(command: str, words: list[str]) -> argparse.Namespace:
     parser.add_argument("--ns", default="")
     parser.add_argument("--at")
     parser.add_argument("--graph")
+    parser.add_argument("--write", action="store_true")
     if not command:
         parser.add_argument("--record", action="store_true")
     return parser.parse_args(words)
@@ -70,7 +72,7 @@ class CkptMagics(Magics):
     def ckpt(self, line: str, cell: str | None = None) -> Any:
         """Shows the checkpoints of a graph run, to browse, fork and replay.
 
-        %ckpt SOURCE [--thread T] [--ns N] [--at ID|STEP] [--graph G] [--record]
+        %ckpt SOURCE [--thread T] [--ns N] [--at ID|STEP] [--graph G [--write]] [--record]
         %ckpt threads SOURCE            the threads that a saver holds
         %ckpt history SOURCE            the tree as text, newest first
         %ckpt diff SOURCE A B           what changed from A to B (ids or steps)
@@ -79,8 +81,9 @@ class CkptMagics(Magics):
                                         Explorers of a graph that the cell made anew go on with it
 
         --record shows a graph that has no checkpointer: what is run there is kept in memory.
-        SOURCE is a Python expression for a compiled graph or a saver, or the path of a SQLite
-        file. A saver or file alone is read-only; --graph G gives it the graph to act with.
+        SOURCE is a Python expression for a compiled graph or a saver, the path of a SQLite file
+        or the address of a database. A saver, file or address alone is read-only; --graph G gives
+        it the graph to act with, and a file or address --write the leave to.
 
         Examples::
 
@@ -106,6 +109,8 @@ class CkptMagics(Magics):
         return self._explore(_parse("", words))
 
     def _value(self, expression: str) -> Any:
+        if "://" in expression:
+            return expression
         is_path = expression.endswith(FILE_ENDINGS)
         if is_path and Path(expression).expanduser().is_file():
             return expression
@@ -126,14 +131,15 @@ class CkptMagics(Magics):
     def _open(self, args: argparse.Namespace) -> GraphTimeline:
         graph = None if args.graph is None else self._value(args.graph)
         try:
-            timeline = open_timeline(self._value(args.source), args.thread, args.ns, graph)
+            source, write = self._value(args.source), args.write or None
+            timeline = open_timeline(source, args.thread, args.ns, graph, write=write)
         except NoHistoryError as error:
             offer = f"Or record runs in memory, from here on: %ckpt {args.source} --record"
             raise UsageError(f"%ckpt: {error} {offer}") from error
         except (TypeError, OSError) as error:
             raise UsageError(f"%ckpt: {error}") from error
         if timeline.thread_id is None:
-            threads = timeline.threads()
+            threads = timeline.threads(limit=2)
             if len(threads) == 1:
                 return timeline.at(threads[0].id, args.ns)
         return timeline
@@ -188,7 +194,7 @@ class CkptMagics(Magics):
     def _one(self, args: argparse.Namespace) -> GraphTimeline:
         timeline = self._open(args)
         if timeline.thread_id is None:
-            names = ", ".join(t.id for t in timeline.threads()) or "none yet"
+            names = ", ".join(t.id for t in timeline.threads(limit=NAMED)) or "none yet"
             raise UsageError(f"%ckpt: which thread? Give --thread; there are: {names}")
         return timeline
 
@@ -270,7 +276,7 @@ def _heads(namespace: dict[str, Any]) -> dict[tuple[int, str], tuple[str, str]]:
             timeline = open_timeline(value)
         except (NoHistoryError, TypeError):
             continue
-        for info in timeline.threads():
+        for info in timeline.threads(limit=NAMED):  # the last used first: a cell runs few
             out[id(timeline.saver), info.id] = (name, info.head)
     return out
 

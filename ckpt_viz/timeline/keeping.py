@@ -14,14 +14,21 @@ BASES = ("langgraph.checkpoint.base", "ckpt_viz.checkpoint.base")
 """Modules whose savers only declare a method: it raises NotImplementedError."""
 
 
+def is_declared(kind: type, name: str) -> bool:
+    """Whether a class of savers has a method by declaration alone: calling it would raise."""
+    for cls in kind.__mro__:
+        if name in vars(cls):
+            return cls.__module__ in BASES
+    return False
+
+
 def method(saver: Any, name: str) -> Any:
     """A method of the saver that really does something, in its sync or async form; else None."""
     for form in (name, f"a{name}"):
-        for cls in type(saver).__mro__:
-            if form in vars(cls):
-                if cls.__module__ not in BASES:
-                    return getattr(saver, form)
-                break
+        if not is_declared(type(saver), form):
+            found = getattr(saver, form, None)
+            if found is not None:
+                return found
     return None
 
 

@@ -16,6 +16,8 @@ from ckpt_viz.timeline.saved import open_saved
 from ckpt_viz.timeline.server import is_server, open_server
 from ckpt_viz.timeline.told import told_by
 
+GIVEN = "__pregel_checkpointer"
+"""The entry of a graph's config by which a saver may be given instead of at compile."""
 READ_ONLY = (
     "A path or an address is opened read-only. To act: explore(source, graph=graph, write=True)"
 )
@@ -108,6 +110,9 @@ def _over_graph(source: Any, thread_id: str | None, checkpoint_ns: str) -> Graph
             f"Can't explore {_told(source)}: expected a compiled graph of ckpt_viz or "
             f"of LangGraph.{hint}"
         )
+    given = ((getattr(graph, "config", None) or {}).get("configurable") or {}).get(GIVEN)
+    if given is not None and getattr(graph, "checkpointer", None) is None:
+        graph = graph.copy(update={"checkpointer": given})
     return _timeline_of(graph)(graph, thread_id, checkpoint_ns)
 
 

@@ -16,6 +16,7 @@ from ckpt_viz.ids import hash_uuid, id_bytes
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.inferred import Learnt, without_old
+from ckpt_viz.timeline.rebuilt import deltas
 from ckpt_viz.timeline.records import Topology
 from ckpt_viz.timeline.rows import Light, TaskNews, error_text, lighten, read_news
 from ckpt_viz.timeline.shape import Shape
@@ -96,7 +97,7 @@ class SavedTimeline(GraphTimeline):
         topology = self.topology
         light = lighten(tup, topology, self._available)
         tasks = tuple(self._tasks(tup, light, checkpoint_id is None))
-        values = tup.checkpoint["channel_values"]
+        values = {**tup.checkpoint["channel_values"], **deltas(tup, self._find)}
         return SimpleNamespace(
             values=self._state(values, topology),
             next=tuple(t.name for t in tasks if checkpoint_id is not None or t.result is None),

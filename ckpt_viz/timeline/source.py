@@ -17,6 +17,7 @@ from ckpt_viz.errors import CheckpointNotFoundError, MissingThreadIdError
 from ckpt_viz.timeline.book import Book
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.evidence import gather
+from ckpt_viz.timeline.keeping import is_declared
 from ckpt_viz.timeline.records import Reference, Row, ThreadInfo, Topology, Unfinished, Writes
 from ckpt_viz.timeline.rows import Light, config_id, lighten, make_row, written_last
 from ckpt_viz.timeline.shape import Shape, read_shape
@@ -104,7 +105,8 @@ class GraphReader:
 
     @property
     def _async_saver(self) -> bool:
-        return type(self.saver).__name__.startswith("Async")
+        kind = type(self.saver)
+        return kind.__name__.startswith("Async") or is_declared(kind, "get_tuple")
 
     def _steady(self, read: Callable[[], T]) -> T:
         """Reads again when a run in another thread changed the saver's maps under the reader."""
