@@ -7,6 +7,7 @@ and so is a graph whose code can't be found.
 
 from __future__ import annotations
 
+import base64
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -18,6 +19,12 @@ from ckpt_viz.timeline.literal import NoSourceError
 from ckpt_viz.timeline.records import Act
 
 KEPT = ("source", "step", "parents")
+PACKED_LIMIT = 200_000
+UNPACK = '''
+def unpack(tag, text):
+    """A value that has no source of its own, as the saver kept it."""
+    return InMemorySaver().serde.loads_typed((tag, base64.b64decode(text)))
+'''
 REBUILT = '''
 def rebuilt():
     """A saver that holds what was saved, and the config of the first of it."""
@@ -49,10 +56,11 @@ class Tester(Teller):
         """`origin` gives the code of the graph when a test needs it."""
         super().__init__(timeline)
         self.origin = origin
+        self.packs = False
 
     def test_of_selection(self, checkpoint_id: str) -> str:
         """A test that a checkpoint, rebuilt from this text, has the values that are seen."""
-        values = self.writer.source(dict(self._state(checkpoint_id)))
+        values = self._compared(dict(self._state(checkpoint_id)))
         body = [
             "saver, config = rebuilt()",
             "found = saver.get_tuple(config).checkpoint['channel_values']",
@@ -66,7 +74,7 @@ class Tester(Teller):
         before = dict(self._state(a)) if a is not None else {}
         after = dict(self._state(b))
         names = [n for n in after if n not in before or not _equal(before[n], after[n])]
-        expected = self.writer.source({n: (before.get(n), after[n]) for n in names})
+        expected = self._compared({n: (before.get(n), after[n]) for n in names})
         first = (
             f"before = saver.get_tuple({self.config(a)}).checkpoint['channel_values']"
             if a is not None
@@ -77,10 +85,10 @@ class Tester(Teller):
             first,
             f"after = saver.get_tuple({self.config(b)}).checkpoint['channel_values']",
             f"expected = {expected}",
-            f"names = {self.writer.source(sorted({*before, *after}))}",
-            "changed = {n: (before.get(n), after.get(n)) for n in names",
-            "           if before.get(n) != after.get(n)}",
+            "changed = {n: (before.get(n), after.get(n)) for n in expected}",
             "assert changed == expected",
+            f"for name in {self.writer.source([n for n in after if n not in names])}:",
+            "    assert before.get(name) == after.get(name), name",
         ]
         return self._test("diff", [i for i in (a, b) if i is not None], body, graph=False)
 
@@ -116,9 +124,39 @@ class Tester(Teller):
             found = self.timeline.preview(str(act.base), act.values, act.as_node, list(act.replace))
         return [
             f"snapshot = {self._get('tested', thread)}",
-            f"assert snapshot.values == {self.writer.source(found.values)}",
+            *self._same_values(found.values),
             f"assert snapshot.next == {self.writer.source(tuple(found.next))}",
         ]
+
+    def _same_values(self, values: Any) -> list[str]:
+        if not isinstance(values, dict):
+            return [f"assert snapshot.values == {self.writer.source(values)}"]
+        return [
+            f"expected = {self._compared(values)}",
+            "assert {name: snapshot.values[name] for name in expected} == expected",
+        ]
+
+    def _compared(self, values: dict[str, Any]) -> str:
+        """The source of the values by channel; a channel that has none is not compared."""
+        parts = []
+        for name, value in values.items():
+            try:
+                parts.append(f"{name!r}: {self.writer.source(value, name)}")
+            except NoSourceError:
+                continue
+        return f"{{{', '.join(parts)}}}"
+
+    def _kept(self, value: Any, path: str) -> str:
+        """The source of a value to start from; packed as a saver keeps it, where it has none."""
+        try:
+            return self.writer.source(value, path)
+        except NoSourceError:
+            tag, data = self.timeline.memory().serde.dumps_typed(value)
+            if len(data) > PACKED_LIMIT:
+                raise
+        self.packs = True
+        self.writer.imports.add("import base64")
+        return f"unpack({tag!r}, {base64.b64encode(data).decode()!r})"
 
     def _ran(self, steps: list[str]) -> list[str]:
         """The lines that do an act which was not done yet, and assert that nodes run."""
@@ -137,7 +175,7 @@ class Tester(Teller):
         return f".{'a' if self.is_async else ''}stream("
 
     def _test(self, name: str, ids: Sequence[str], body: Sequence[str], *, graph: bool) -> str:
-        saved = self._saved(ids)
+        saved = self._saved(ids, name == "resume")
         self.writer.imports.add(f"from {self.root}.checkpoint.memory import InMemorySaver")
         is_async = self.is_async and graph
         lines = [f"async def check_{name}():" if is_async else f"def test_{name}():"]
@@ -152,33 +190,36 @@ class Tester(Teller):
             f'"""Rebuilds a {name} of thread {_plain(str(thread))}. Copied from the Explorer."""',
             "\n".join(imports),
             *([code.strip()] if code else []),
+            *([UNPACK.strip()] if self.packs else []),
             saved,
             REBUILT.replace("THREAD", repr(thread)).strip(),
             "\n".join(lines),
         ]
         return "\n\n\n".join(parts).rstrip() + "\n"
 
-    def _saved(self, ids: Sequence[str]) -> str:
+    def _saved(self, ids: Sequence[str], with_writes: bool) -> str:
         """The source of the checkpoints that the test starts from, with the nested ones."""
         timeline = self.timeline
         tuples = [*(timeline.tuple(i) for i in ids), *timeline.below(ids)]
-        rows = [textwrap.indent(self._saved_row(t), "    ") for t in tuples]
+        rows = [textwrap.indent(self._saved_row(t, with_writes), "    ") for t in tuples]
         return "\n".join(
             ["# namespace, checkpoint, metadata, writes by task", "SAVED = [", *rows, "]"]
         )
 
-    def _saved_row(self, tup: Any) -> str:
+    def _saved_row(self, tup: Any, with_writes: bool) -> str:
         source = self.writer.source
         space = str(tup.config["configurable"].get("checkpoint_ns") or "")
         metadata = {k: v for k, v in (tup.metadata or {}).items() if k in KEPT}
-        writes: dict[str, list[Any]] = {}
-        for task, channel, value in tup.pending_writes or ():
+        writes: dict[str, list[str]] = {}
+        for task, channel, value in (tup.pending_writes or ()) if with_writes else ():
             if channel != "__error__":
-                writes.setdefault(task, []).append((channel, value))
+                pair = f"({channel!r}, {self._kept(value, channel)})"
+                writes.setdefault(task, []).append(pair)
+        by_task = ", ".join(f"{task!r}: [{', '.join(pairs)}]" for task, pairs in writes.items())
         checkpoint = dict(tup.checkpoint)
         values = checkpoint.pop("channel_values", {})
         parts = [f"{k!r}: {source(v, k)}," for k, v in checkpoint.items()]
-        shown = [f"    {k!r}: {source(v, str(k))}," for k, v in values.items()]
+        shown = [f"    {k!r}: {self._kept(v, str(k))}," for k, v in values.items()]
         return "\n".join(
             [
                 f"({space!r}, {{",
@@ -186,7 +227,7 @@ class Tester(Teller):
                 "    'channel_values': {",
                 *(f"    {line}" for line in shown),
                 "    },",
-                f"}}, {source(metadata)}, {source(writes)}),",
+                f"}}, {source(metadata)}, {{{by_task}}}),",
             ]
         )
 

@@ -18,7 +18,7 @@ function ScratchStrip({ view }: { view: View }) {
   const scratch = view.store.hello.value?.scratch;
   if (!scratch) return null;
   return (
-    <div class="ckv-banner ckv-scratch" role="status">
+    <div class="ckv-banner ckv-scratch" role="note">
       {scratch.recorded ? (
         <span>
           <b>This graph has no checkpointer</b>, so nothing of its runs was kept. Runs that you start here are recorded
@@ -74,7 +74,7 @@ function AfterStrip({ view }: { view: View }) {
   const moved = old && head !== after.before && !lanes.isAncestor(lanes.index(old.id), lanes.index(head ?? ""));
   const next = store.row(head)?.next ?? [];
   return (
-    <div class="ckv-banner ckv-after" role="status">
+    <div class="ckv-banner ckv-after" role="group" aria-label="The last act">
       <span>
         <b>{after.state ? ENDS[after.state] : "Forked"}.</b>{" "}
         {after.state === "breakpoint" && next.length > 0 && `Next: ${next.map(safe).join(", ")}. `}

@@ -285,10 +285,9 @@ export class View {
   /** An act on the head from the strip below the bar. */
   async actOnHead(kind: "resume" | "make_head", body: Record<string, unknown>): Promise<void> {
     this.error.value = null;
-    this.focusTree(); // the strip goes with the act
+    this.dismissAfter(); // now: the run that begins may have ended before its answer is here
     try {
       const got = await this.act<{ checkpoint?: string; before?: string | null }>(kind, body);
-      this.store.after.value = null;
       this.tip.value = null;
       if (got.checkpoint) this.store.selectWhenThere(got.checkpoint);
       this.news.value = kind === "resume" ? "The run goes on." : "The old head is the head again.";

@@ -74,7 +74,7 @@ def forked(stage: Stage) -> None:
     dialog = stage.sheet("Fork")
     dialog.get_by_role("textbox", name="Values").fill('{"budget": 1}')
     dialog.get_by_role("button", name="Fork", exact=True).click()
-    strip = stage.root.get_by_role("status").filter(has_text="Forked")
+    strip = stage.root.get_by_role("group", name="The last act")
     strip.get_by_role("button", name="Copy as Python").click()
     strip.get_by_role("textbox", name="Code").wait_for()
 
