@@ -14,7 +14,6 @@ from typing import Any
 from ckpt_viz.timeline.event_text import Event, LogError, Notes
 from ckpt_viz.timeline.recorded import Recorded, RecordedSaver, RecordedTask
 from ckpt_viz.timeline.why import PUSH
-from ckpt_viz.timeline.wire import TooDeepError, check_depth
 from ckpt_viz.types import Interrupt
 
 PULL = "__pregel_pull"
@@ -47,9 +46,8 @@ def read_log(events: Iterable[Event], notes: Notes, told: str = "The log") -> Ev
     for event in events:
         count += 1
         try:
-            check_depth(event.data)
             fold.add(event)
-        except (_Bad, TooDeepError) as error:
+        except _Bad as error:
             notes.add(event.where, f"left out: {error}")
     fold.end()
     if not len(fold.log):

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ckpt_viz.timeline.wire import check_depth, from_json
+from ckpt_viz.timeline.wire import DEPTH_LIMIT, MARK, TooDeepError, check_depth, from_json
 
 TEXT_LIMIT = 512 * 2**20
 LITERAL_LIMIT = 8 * 2**20
@@ -78,17 +78,24 @@ def looks_like_event(thing: Any) -> bool:
     return isinstance(thing.get("data"), dict) and str(kind).split("|")[0] in MODES
 
 
-def from_objects(things: Iterable[Any], notes: Notes, place: str = "event") -> Iterator[Event]:
+def from_objects(things: Iterable[Any], notes: Notes) -> Iterator[Event]:
     """Events from what a stream yielded: dicts, or tuples with a namespace, a mode, or both."""
     for number, thing in enumerate(things, 1):
-        found = _one(thing, f"{place} {number}")
+        where = f"event {number}"
+        try:
+            check_depth(thing)
+        except TooDeepError as error:
+            notes.add(where, f"left out: {error}")
+            continue
+        found = event_of(thing, where)
         if found is None:
-            notes.add(f"{place} {number}", "not a debug event")
+            notes.add(where, "not a debug event")
         else:
             yield found
 
 
-def _one(thing: Any, where: str) -> Event | None:
+def event_of(thing: Any, where: str = "") -> Event | None:
+    """The event that one object is, in any of its shapes; None for what is none."""
     ns: str | None = None
     mode = ""
     if isinstance(thing, tuple | list) and 2 <= len(thing) <= 3:
@@ -178,7 +185,7 @@ def _lines(text: str, notes: Notes) -> Iterator[Event]:
             last = number == len(lines) and not text.endswith("\n")
             notes.add(where, "cut short: left out" if last else f"left out: {error}")
             continue
-        found = _one(thing, where)
+        found = event_of(thing, where)
         if found is None:
             notes.add(where, "not a debug event")
             continue
@@ -192,8 +199,9 @@ def _loaded(part: str) -> Any:
     """One line: JSON, or the literal that Python prints."""
     try:
         found = json.loads(part)
-        check_depth(found)
-        return from_json(found)
+        if part.count("[") + part.count("{") > DEPTH_LIMIT:  # else it cannot be so deep
+            check_depth(found)
+        return from_json(found) if f'"{MARK}"' in part else found
     except json.JSONDecodeError as error:
         if part.startswith(("{'", "(", "['", "[(")):
             return literal(part)

@@ -164,9 +164,11 @@ def _shaped(value: Any) -> str:
 
 
 def chat_role(value: Any) -> str | None:
-    """The role of a chat message: an object with `type` and `content`, or a dict with `role`."""
+    """The role of a chat message: an object with `type` and `content`, or a dict with `role`, or
+    with `type` as servers and logs write LangChain's messages.
+    """
     if isinstance(value, dict):
-        role = value.get("role")
+        role = value.get("type" if "additional_kwargs" in value else "role")
         return role if isinstance(role, str) and "content" in value else None
     is_record = isinstance(value, View) or hasattr(type(value), "model_fields")
     if is_record and hasattr(value, "content"):

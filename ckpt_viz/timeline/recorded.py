@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ckpt_viz.checkpoint.base import CheckpointTuple
+from ckpt_viz.errors import ReadOnlyError
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.preview import same
@@ -123,6 +124,7 @@ class RecordedSaver:
         self.heads: dict[Key, Recorded] = {}
         """The newest state where it is more than its checkpoint's: some of its tasks ended."""
         self._all: dict[Key, dict[str, Recorded]] = {}
+        self._newest: dict[Key, str] = {}
         self._clocks: dict[Key, dict[str, _Clock]] = {}
         self._guessed: dict[Key, tuple[int, Topology]] = {}
         self._followed: dict[tuple[str, str, str | None], str] = {}
@@ -133,8 +135,10 @@ class RecordedSaver:
         known = self._all.setdefault(key, {})
         if known.get(record.id) == record:
             return
-        if known and record.id <= max(known):  # what was made from it must be made anew
+        newest = self._newest.get(key, "")
+        if record.id <= newest:  # what was made from it must be made anew
             self._clocks.pop(key, None)
+        self._newest[key] = max(newest, record.id)
         known[record.id] = record
         if record.source == "loop":
             self._followed.setdefault((*key, record.parent_id), record.id)
@@ -146,7 +150,8 @@ class RecordedSaver:
     def record(self, thread: str, ns: str, checkpoint_id: str | None) -> Recorded | None:
         """One checkpoint as it was told (None: the newest)."""
         found = self._all.get((thread, ns), {})
-        return found.get(max(found, default="") if checkpoint_id is None else checkpoint_id)
+        newest = self._newest.get((thread, ns), "")
+        return found.get(newest if checkpoint_id is None else checkpoint_id)
 
     def __len__(self) -> int:
         return sum(len(found) for found in self._all.values())
@@ -185,9 +190,9 @@ class RecordedSaver:
         """Each thread with the id of its newest root checkpoint, newest first."""
         wanted = query.casefold()
         found = [
-            (thread, max(known))
-            for (thread, ns), known in self._all.items()
-            if not ns and known and wanted in thread.casefold()
+            (thread, newest)
+            for (thread, ns), newest in self._newest.items()
+            if not ns and wanted in thread.casefold()
         ]
         return sorted(found, key=lambda pair: pair[1], reverse=True)
 
@@ -369,6 +374,9 @@ class RecordedTimeline(GraphTimeline):
     def notes(self) -> tuple[str, ...]:
         """What could not be read, or was cut, in words."""
         return tuple(self.saver.notes)
+
+    def _scratch(self) -> Any:
+        raise ReadOnlyError(self.graphless or "There is no graph to run on a copy")
 
     @property
     def topology(self) -> Topology:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, overload
 from uuid import uuid4
 
-from ckpt_viz.timeline.event_text import Notes, from_objects
+from ckpt_viz.timeline.event_text import event_of
 from ckpt_viz.timeline.wire import to_json
 
 
@@ -87,10 +87,13 @@ class _Log:
 
     def write(self, thing: Any) -> None:
         """One thing that the stream gave; what is no debug event is passed over."""
-        for event in from_objects([thing], Notes()):
-            if event.kind == "debug" and isinstance(event.data, dict) and "type" in event.data:
-                data = {"ns": event.ns.split("|") if event.ns else [], **event.data}
-                self._line(data if event.ns is not None else event.data)
+        event = event_of(thing)
+        if event is None or event.kind != "debug" or "type" not in event.data:
+            return
+        data = event.data
+        if event.ns is not None:
+            data = {"ns": event.ns.split("|") if event.ns else [], **data}
+        self._line(data)
 
     def _line(self, data: Any) -> None:
         assert self._file is not None

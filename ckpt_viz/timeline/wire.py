@@ -50,7 +50,8 @@ def to_json(value: Any, depth: int = 0) -> Any:
     if isinstance(value, View):
         return to_json(value.fields, depth + 1)
     if chat_role(value) and not isinstance(value, Mapping):
-        return to_json(value.model_dump(), depth + 1)
+        fields = value.fields if isinstance(value, View) else value.model_dump()
+        return to_json(dict(fields), depth + 1)
     return _packed(value)
 
 

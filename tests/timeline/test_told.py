@@ -436,3 +436,44 @@ def test_nothing_that_a_log_names_is_imported_or_run(tmp_path, monkeypatch):
     assert type(values["a"]).__name__ == "Opaque"
     assert (values["b"], values["c"]) == (pickled, lc)
     assert timeline.snapshot("2").values == {"d": "__import__('trap_module')"}
+
+
+def test_chat_messages_are_written_as_servers_write_them(tmp_path):
+    from langchain_core.messages import AIMessage, HumanMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import START, MessagesState, StateGraph
+
+    from ckpt_viz.timeline.preview import chat_role
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("talk", lambda s: {"messages": [AIMessage("hi", id="2")]})
+    builder.add_edge(START, "talk")
+    graph = builder.compile(checkpointer=InMemorySaver())
+    stream = graph.stream(
+        {"messages": [HumanMessage("hello", id="1")]}, CONFIG, stream_mode="debug"
+    )
+    log, real = open_timeline(record(stream, tmp_path / "run.jsonl")), open_timeline(graph, "1")
+    path = ckpt_viz.explore(graph, "1", follow=False).export(tmp_path / "run.json")
+    for timeline in (log, open_timeline(path)):
+        messages = timeline.snapshot().values["messages"]
+        assert [chat_role(m) for m in messages] == ["human", "ai"]
+        assert messages[1]["content"] == "hi"
+        assert compare(timeline, real).first is None
+
+
+def test_the_explorer_s_requests_are_answered_over_a_log():
+    from ckpt_viz.explorer.messages import answer
+    from ckpt_viz.explorer.session import Session
+
+    session = Session(open_timeline(FILES / "printed_stream.txt"), lambda m: None, follow=False)
+    head, base = session.timeline.rows()[-1].id, session.timeline.rows()[2].id
+    asked = {"checkpoint": head, "a": base, "b": head, "path": ["messages"], "query": "exa"}
+    for kind in ("hello", "threads", "checkpoint", "value", "diff", "blame", "search", "align",
+                 "graph", "phases", "storage", "surprises", "nested", "refresh"):  # fmt: skip
+        reply = answer(session, {"id": 1, "kind": kind, **asked})
+        assert reply["ok"], (kind, reply)
+    for kind in ("preview", "fork", "make_head", "scratch"):
+        reply = answer(session, {"id": 1, "kind": kind, **asked, "values": {}})
+        assert reply["error"]["type"] == "ReadOnlyError"
+        assert "log of events" in reply["error"]["message"]
+    session.close()
