@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "export": ("FILE",),
 }
 NAMED = 50
-FILE_ENDINGS = (".db", ".sqlite", ".sqlite3")
+FILE_ENDINGS = (".db", ".sqlite", ".sqlite3", ".json", ".jsonl", ".log", ".txt")
 WORD = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+""")
 
 
@@ -81,9 +81,10 @@ class CkptMagics(Magics):
                                         Explorers of a graph that the cell made anew go on with it
 
         --record shows a graph that has no checkpointer: what is run there is kept in memory.
-        SOURCE is a Python expression for a compiled graph or a saver, the path of a SQLite file
-        or the address of a database. A saver, file or address alone is read-only; --graph G gives
-        it the graph to act with, and a file or address --write the leave to.
+        SOURCE is a Python expression for a compiled graph or a saver, the path of a SQLite file,
+        of a log or of an exported .json, or the address of a database or a LangGraph server.
+        A saver, file or address alone is read-only; --graph G gives it the graph to act with
+        (a server has its own), and a file or address --write the leave to.
 
         Examples::
 
@@ -136,7 +137,7 @@ class CkptMagics(Magics):
         except NoHistoryError as error:
             offer = f"Or record runs in memory, from here on: %ckpt {args.source} --record"
             raise UsageError(f"%ckpt: {error} {offer}") from error
-        except (TypeError, OSError) as error:
+        except (ValueError, TypeError, OSError) as error:
             raise UsageError(f"%ckpt: {error}") from error
         if timeline.thread_id is None:
             threads = timeline.threads(limit=2)

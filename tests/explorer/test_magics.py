@@ -8,6 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ckpt_viz.explorer import Explorer
 from ckpt_viz.magics import _words
+from ckpt_viz.timeline.recording import record
 
 
 @pytest.fixture
@@ -35,6 +36,21 @@ def test_subcommands(shell, capsys, tmp_path):
     assert "~ foo" in capsys.readouterr().out
     shell.run_line_magic("ckpt", f"export graph {tmp_path}/x.svg")
     assert (tmp_path / "x.svg").exists()
+
+
+def test_a_log_an_export_and_an_address_are_sources(shell, graph, tmp_path, capsys):
+    shell.run_line_magic("ckpt", f"export graph {tmp_path}/run.json")
+    stream = graph.stream({"xs": []}, {"configurable": {"thread_id": "2"}}, stream_mode="debug")
+    log = record(stream, tmp_path / "run.jsonl")
+    for path in (tmp_path / "run.json", log):
+        capsys.readouterr()
+        shell.run_line_magic("ckpt", f"history {path}")
+        assert "3 checkpoints" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="No LangGraph server answers"):
+        shell.run_line_magic("ckpt", "http://127.0.0.1:9")
+    (tmp_path / "bad.jsonl").write_text("{}\n")
+    with pytest.raises(UsageError, match="no checkpoint that could be read"):
+        shell.run_line_magic("ckpt", f"{tmp_path}/bad.jsonl")
 
 
 def test_clear_errors(shell, e):
