@@ -18,6 +18,8 @@ POLL_SECONDS = 0.5
 POLL_LIMIT = 5.0
 BUSY_SECONDS = 0.25
 BACK_OFF = 1.3
+UNSEEN_SECONDS = 60.0
+"""A page that is looked at says so more often; without one nothing is followed."""
 
 log = logging.getLogger("ckpt_viz.explorer")
 Job = Callable[[], None]
@@ -38,9 +40,11 @@ class Worker:
         self._thread: threading.Thread | None = None
         self._last = 0.0
         self._pause = POLL_SECONDS
+        self._seen = time.monotonic()
 
     def put(self, job: Job) -> None:
         """Queues a job. Returns at once, from any thread."""
+        self._seen = time.monotonic()
         self._jobs.put(job)
         self._start()
 
@@ -86,7 +90,8 @@ class Worker:
             return max(0.0, self._last + BATCH_SECONDS - time.monotonic())
         if self.busy:
             return BUSY_SECONDS
-        return self._pause if self.follow else None
+        unseen = time.monotonic() - self._seen > UNSEEN_SECONDS
+        return self._pause if self.follow and not unseen else None
 
     def _tick(self) -> None:
         asked = self._due.is_set()

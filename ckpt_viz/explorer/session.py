@@ -418,6 +418,11 @@ class Session:
         """Ends the worker."""
         self.send({"event": "closed"})
         self.worker.close()
+        self.greeted = False
+
+    def reopen(self) -> None:
+        """Begins again after `close`, for another page."""
+        self.worker = Worker(self.refresh, self.worker.follow)
 
 
 class Elsewhere:

@@ -19,6 +19,7 @@ from ckpt_viz.explorer.bundle import script_text, style_text
 from ckpt_viz.explorer.export import write_export
 from ckpt_viz.explorer.messages import answer
 from ckpt_viz.explorer.methods import Acts, Selection
+from ckpt_viz.explorer.outputs import note_output
 from ckpt_viz.explorer.panels import Json, hidden_diff
 from ckpt_viz.explorer.session import Session
 from ckpt_viz.explorer.static import svg_tree, text_tree
@@ -56,6 +57,7 @@ class Explorer(Acts, anywidget.AnyWidget):
         self._session.export = self.export
         self._session.redraw = self._redraw
         self._shown = False
+        self.cells: set[str] = set()
         super().__init__(height=height, theme=theme)
         self.on_msg(self._received)
 
@@ -95,7 +97,18 @@ class Explorer(Acts, anywidget.AnyWidget):
             session.close()
         super().close()
 
+    def retire(self) -> None:
+        """As `close`, until it is shown again."""
+        self.close()
+        vars(self).pop("_repr_mimebundle_", None)  # a closed widget has none, for good
+
+    def _reopen(self) -> None:
+        if self.comm is None:
+            self.open()
+            self._session.reopen()
+
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        self._reopen()
         found = super()._repr_mimebundle_(**kwargs)
         data, metadata = found if isinstance(found, tuple) else (found or {}, {})
         return {**data, **self._picture()}, metadata
@@ -122,6 +135,7 @@ class Explorer(Acts, anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         # Two outputs: JupyterLab prefers the widget to a picture in the same output even where no
         # kernel can fill it. The page's style hides the second one while the first is alive.
+        note_output(self)
         data, metadata = self._repr_mimebundle_()
         static = {kind: data.pop(kind) for kind in ("image/svg+xml", "text/plain")}
         if data:

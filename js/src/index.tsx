@@ -13,6 +13,9 @@ interface RenderContext {
   signal?: AbortSignal;
 }
 
+/** The kernel follows a history for as long as somebody may look at it. */
+const PULSE_MS = 25_000;
+
 /** Shows one view of a model in an element; what it returns takes the view away. */
 function show({ model, el, signal }: RenderContext, store: Store): () => void {
   const root = document.createElement("div");
@@ -29,7 +32,14 @@ function show({ model, el, signal }: RenderContext, store: Store): () => void {
   // JupyterLab tells that the connection came or went, not which: so it is tried.
   const onLive = () => setTimeout(() => store.setLost(!store.transport.reaches()), 50);
   model.on("comm_live_update", onLive);
+  const pulse = () => {
+    if (document.visibilityState === "visible") store.setLost(!store.transport.reaches());
+  };
+  const pulses = setInterval(pulse, PULSE_MS);
+  document.addEventListener("visibilitychange", pulse);
   const done = () => {
+    clearInterval(pulses);
+    document.removeEventListener("visibilitychange", pulse);
     model.off("comm_live_update", onLive);
     draw(null, root);
     root.remove();

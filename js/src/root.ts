@@ -5,6 +5,8 @@ import { hostTheme, type ThemeChoice, watchTheme } from "./theme";
 import type { Hello, Model } from "./types";
 
 const NARROW = 720;
+/** A saved widget without a kernel is never answered: then the saved picture below it is shown. */
+const UNANSWERED_MS = 3000;
 
 export function themeOf(model: Model): ThemeChoice {
   const wanted = model.get("theme");
@@ -50,6 +52,16 @@ export function useRoot(
     window.matchMedia?.("(forced-colors: active)").addEventListener("change", onTheme, { signal: abort.signal });
     return () => abort.abort();
   }, [choice]);
+  useEffect(() => {
+    if (hello) {
+      delete root.dataset.unanswered;
+      return;
+    }
+    const timer = setTimeout(() => {
+      root.dataset.unanswered = "true";
+    }, UNANSWERED_MS);
+    return () => clearTimeout(timer);
+  }, [hello === null]);
   useEffect(() => {
     root.setAttribute("aria-label", `Checkpoint explorer, thread ${hello?.thread ?? "none"}`);
     const height = Number(model.get("height") ?? hello?.height) || 560;

@@ -29,6 +29,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
+from .stage import Stage
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM_FLAGS = [
     "--headless",
@@ -336,3 +338,29 @@ def open_notebook(
     context.close()
     end_kernels(lab)
     assert not errors, f"the page threw: {errors}"
+
+
+@pytest.fixture
+def stage_of(chromium: Browser) -> Iterator[Callable[..., Stage]]:
+    """A function that shows an Explorer on a page of its own (see `stage.py`).
+
+    The test fails at its end when the page complained or asked for anything elsewhere.
+    """
+    stages: list[Stage] = []
+
+    def make(explorer: Any, width: int = 1100, height: int = 700, **options: Any) -> Stage:
+        how = {name: options.pop(name) for name in ("head", "theme") if name in options}
+        script = options.pop("script", None)
+        context = chromium.new_context(viewport={"width": width, "height": height}, **options)
+        context.set_default_timeout(8_000)
+        if script:
+            context.add_init_script(script)
+        stages.append(Stage(context.new_page(), explorer, **how))
+        return stages[-1]
+
+    yield make
+    for stage in stages:
+        stage.explorer.close()
+        stage.page.context.close()
+    assert not [error for stage in stages for error in stage.errors]
+    assert not [url for stage in stages for url in stage.strangers]

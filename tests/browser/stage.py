@@ -24,7 +24,7 @@ HTML = (
     "<style>body{{margin:8px;background:{paper}}}{style}</style></head><body>"
     '<main id="here"></main></body></html>'
 )
-PAPER = {"light": "#fff", "dark": "#111"}
+PAPER = {"light": "#fff", "dark": "#111", "auto": "#1e1e1e"}
 START = """async ([source, traits]) => {
   const listeners = new Map();
   const emit = (name, ...args) => [...(listeners.get(name) ?? [])].forEach((fn) => fn(...args));

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from ckpt_viz import explore
 
@@ -90,23 +90,14 @@ OVERFLOW = """(root) => {
 
 
 @pytest.fixture
-def show(chromium: Browser) -> Iterator[Show]:
-    """Shows the story on a fresh page; the test fails when the page complained."""
-    stages: list[Stage] = []
+def show(stage_of: Callable[..., Stage]) -> Show:
+    """Shows the story on a fresh page."""
 
     def make(theme: str = "light", width: int = 1100, height: int = 700, **options: Any) -> Stage:
-        context = chromium.new_context(viewport={"width": width, "height": height}, **options)
-        context.set_default_timeout(8_000)
         explorer = explore(tell(), thread_id=THREAD, theme=theme, follow=False)
-        stages.append(Stage(context.new_page(), explorer, theme=theme))
-        return stages[-1]
+        return stage_of(explorer, width, height, theme=theme, **options)
 
-    yield make
-    for stage in stages:
-        stage.explorer.close()
-        stage.page.context.close()
-    assert not [error for stage in stages for error in stage.errors]
-    assert not [url for stage in stages for url in stage.strangers]
+    return make
 
 
 def leave(stage: Stage) -> None:
