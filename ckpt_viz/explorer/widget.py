@@ -100,7 +100,7 @@ class Explorer(Acts, anywidget.AnyWidget):
     def retire(self) -> None:
         """As `close`, until it is shown again."""
         self.close()
-        vars(self).pop("_repr_mimebundle_", None)  # a closed widget has none, for good
+        self.__dict__.pop("_repr_mimebundle_", None)  # a closed widget has none, for good
 
     def _reopen(self) -> None:
         if self.comm is None:

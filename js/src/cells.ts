@@ -153,7 +153,10 @@ export class RowWriter {
     const cut = ran.length > TAIL * 2 ? ran.length - TAIL : ran.length;
     setText(head, ran.slice(0, cut));
     setText(tail, ran.slice(cut));
-    if (cell.title !== ran) cell.title = ran;
+    if (cell.title !== ran) {
+      cell.title = ran;
+      cell.setAttribute("aria-label", ran); // its two halves would be read as two words
+    }
     const shown = folded === true ? false : open !== null ? open : folded === false ? true : null;
     setOrDrop(el, "aria-expanded", shown === null ? null : String(shown));
     setOrDrop(el, "aria-level", String((data.level ?? 0) + 1));
