@@ -152,39 +152,48 @@ def read(data: bytes) -> list[Any]:
     """
     try:
         found: list[Any] = unpackb(data, option=_KEYS)
-        kind = found[0]
-        if not _FITS[kind](*found[1:]):
-            raise ValueError("no such change")
-        if kind == PART:
-            found[1] = [LONG[x] for x in found[1]]
-        elif kind != BODY:
-            found[1] = LONG[found[1]]
-        if kind in (LIST, MAP) and found[3].__class__ is list:
-            found[3][0] = [LONG[x] for x in found[3][0]]
+        kind, base = found[0], found[1]
+        if kind in (LIST, MAP):
+            found[1] = LONG[base]
+            tail = found[3]
+            if tail.__class__ is list:
+                _check_place(*tail)
+                tail[0] = [LONG[x] for x in tail[0]]
+            elif tail.__class__ is not bytes:
+                raise TypeError("no tail")
+            if found[2].__class__ is not int or found[2] < 0:
+                raise TypeError("no number of items")
+            if len(found) > 4:
+                _check_sets(*found[4:])
+        elif kind == PART:
+            _check_place(*found[1:])
+            found[1] = [LONG[x] for x in base]
+        elif kind == BODY:
+            _check_maps(*found[2:])
+        elif kind == SAME:
+            found[1] = LONG[base]
+        else:
+            raise ValueError("no such kind of change")
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise damaged("delta", error) from error
     return found
 
 
-def _is_change(base: Any, n: Any, tail: Any, sets: Any = None) -> bool:
-    if sets is not None and not all(type(i) is int and type(b) is bytes for i, b in sets.items()):
-        return False
-    sound = type(n) is int and n >= 0
-    return sound and (type(tail) is bytes or (type(tail) is list and _is_place(*tail)))
+def _check_place(place: Any, start: Any, length: Any) -> None:
+    if type(place) is not list or len(place) > 3:
+        raise TypeError("no place")
+    if not (type(start) is int is type(length) and start >= 0 and length >= 0):
+        raise TypeError("no piece")
 
 
-def _is_place(place: Any, start: Any, length: Any) -> bool:
-    sizes = type(start) is int is type(length) and start >= 0 and length >= 0
-    return sizes and type(place) is list and len(place) <= 3
+def _check_sets(sets: Any) -> None:
+    if not all(type(at) is int and type(item) is bytes for at, item in sets.items()):
+        raise TypeError("no items")
 
 
-_FITS: dict[Any, Callable[..., bool]] = {
-    SAME: lambda base: True,
-    LIST: _is_change,
-    MAP: _is_change,
-    PART: _is_place,
-    BODY: lambda base, rest, versions, seen: type(rest) is type(versions) is type(seen) is dict,
-}
+def _check_maps(rest: Any, versions: Any, seen: Any) -> None:
+    if not type(rest) is type(versions) is type(seen) is dict:
+        raise TypeError("no maps")
 
 
 def change_of(found: Sequence[Any]) -> Change:

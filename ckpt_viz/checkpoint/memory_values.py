@@ -17,10 +17,22 @@ from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 
 _WORTH = 128
 """Bytes from which a tail is looked for among the writes that it came from."""
+_MOST = 1 << 13
+"""Places that a walk remembers."""
 
+Line: TypeAlias = tuple[str, bytes, list[delta.Change]]
+"""A chain of changes as it was read: the base's tag and bytes, and the changes, oldest first."""
+Lines: TypeAlias = dict[Any, tuple[Line, int]]
+"""By place: the line that its value is on, and how many of the line's changes lead to it."""
 
 Place: TypeAlias = tuple[str, str, str | None]
 """Where a checkpoint is put: thread, namespace, and its parent."""
+
+
+def _cost(change: delta.Change) -> int:
+    """What reading a change costs, in bytes."""
+    _, _, tail, sets = change
+    return len(tail) + OVERHEAD + (sum(map(len, sets.values())) if sets else 0)
 
 
 class Values:
@@ -164,12 +176,18 @@ class Values:
 
     # -- reading -------------------------------------------------------------------------------
 
-    def value(self, thread: str, ns: str, channel: str, version: Any) -> Typed | None:
-        """The packed value of a channel at a version; None if nothing was stored."""
+    def value(
+        self, thread: str, ns: str, channel: str, version: Any, lines: Lines | None = None
+    ) -> Typed | None:
+        """The packed value of a channel at a version; None if nothing was stored.
+
+        ``lines`` is what a walk over many checkpoints has read already: their values lie in one
+        chain of changes, which is then read once.
+        """
         typed = self._blobs.get((thread, ns, channel, version))
         if typed is None or (typed[0] != "delta" and not self.codec.sealed):
             return typed  # type: ignore[no-any-return]
-        return self._whole(thread, ns, (channel, version))[0]
+        return self._whole(thread, ns, (channel, version), lines)[0]
 
     def write(self, thread: str, ns: str, id_: str, key: tuple[str, int], typed: Typed) -> Typed:
         """The packed value of a write."""
@@ -202,11 +220,19 @@ class Values:
             typed = self._writes[thread, ns, place[0]][place[1], place[2]][2]
         return self.codec.unseal(typed, thread, ns, *place)  # type: ignore[no-any-return]
 
-    def _whole(self, thread: str, ns: str, place: Sequence[Any]) -> tuple[Typed, int]:
+    def _whole(
+        self, thread: str, ns: str, place: Sequence[Any], lines: Lines | None = None
+    ) -> tuple[Typed, int]:
         """The packed value at a place, and what reading its chain costs."""
         changes: list[delta.Change] = []
-        cost = 0
+        passed: list[Any] = []
+        known = None
         while True:
+            if lines is not None:
+                known = lines.get((thread, ns, *place))
+                if known is not None:
+                    break
+                passed.append((thread, ns, *place))
             tag, data = self._stored(thread, ns, place)
             if tag != "delta":
                 break
@@ -214,18 +240,27 @@ class Values:
             if found[0] == delta.PART:
                 tag, data = self._piece(thread, ns, found[1:])
                 break
-            change = delta.change_of(found)
-            kind, n, tail, sets = change
+            kind, n, tail, sets = change = delta.change_of(found)
             if tail.__class__ is list:
-                tail = self._tail_at(thread, ns, tail)
-                change = kind, n, tail, sets
+                change = kind, n, self._tail_at(thread, ns, tail), sets
             changes.append(change)
-            cost += len(tail) + OVERHEAD
-            if sets:
-                cost += sum(map(len, sets.values()))
             place = (place[0], found[1])
         changes.reverse()
-        return (tag, delta.patch(data, changes)), cost + len(data)
+        first = 0
+        if known is not None:
+            (tag, data, before), count = known
+            changes, first = before[:count] + changes, count + 1
+        if lines is not None:
+            self._note(lines, passed, (tag, data, changes), first)
+        return (tag, delta.patch(data, changes)), len(data) + sum(map(_cost, changes))
+
+    @staticmethod
+    def _note(lines: Lines, passed: list[Any], line: Line, first: int) -> None:
+        """Keep a line for those of its places that were not known: how many changes each takes."""
+        if len(lines) > _MOST:
+            lines.clear()
+        for count, place in enumerate(reversed(passed), first):
+            lines[place] = line, count
 
     def _tail_at(self, thread: str, ns: str, piece: Sequence[Any]) -> bytes:
         (id_, task, index), start, length = piece
