@@ -19,15 +19,10 @@ from ckpt_viz.timeline.inferred import Learnt, without_old
 from ckpt_viz.timeline.rebuilt import deltas
 from ckpt_viz.timeline.records import Topology
 from ckpt_viz.timeline.rows import Light, TaskNews, error_text, lighten, read_news
-from ckpt_viz.timeline.shape import Shape
 from ckpt_viz.timeline.taskpaths import PULL, pulled, sent, task_paths
 from ckpt_viz.timeline.topology import is_routing
 from ckpt_viz.timeline.why import PUSH
 
-NO_SHAPE = (
-    "Only the saved history was given: it names channels, not the graph's edges. "
-    "To draw them, add the graph: explore(source, graph=graph)"
-)
 WHY = "Only the saved history was given. To act, add its graph: explore(source, graph=graph)"
 UNKNOWN = "unknown node"
 Plan = tuple[str, tuple[Any, ...], str]
@@ -76,10 +71,6 @@ class SavedTimeline(GraphTimeline):
     def _lighten_alone(self, tup: Any) -> Light:
         self._learnt.note(tup.checkpoint)
         return self._lighten(tup)
-
-    def shape(self) -> Shape:
-        """Nothing to draw: edges are the graph's own, and are not saved."""
-        return Shape(why=NO_SHAPE)
 
     def _available(self, channel: str, value: Any) -> bool:
         if channel.startswith("join:"):

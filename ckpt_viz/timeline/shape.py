@@ -14,6 +14,10 @@ from ckpt_viz.timeline.topology import read_topology, subgraph
 
 EdgeKind = Literal["edge", "branch", "barrier"]
 START, END = "__start__", "__end__"
+NO_SHAPE = (
+    "Only the saved history was given: it names channels, not the graph's edges. "
+    "To draw them, add the graph: explore(source, graph=graph)"
+)
 
 
 @dataclass(frozen=True, slots=True)

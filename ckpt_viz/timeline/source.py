@@ -20,10 +20,11 @@ from ckpt_viz.timeline.evidence import gather
 from ckpt_viz.timeline.keeping import is_declared
 from ckpt_viz.timeline.records import Reference, Row, ThreadInfo, Topology, Unfinished, Writes
 from ckpt_viz.timeline.rows import Light, config_id, lighten, make_row, written_last
-from ckpt_viz.timeline.shape import Shape, read_shape
+from ckpt_viz.timeline.shape import NO_SHAPE, Shape, of_topology, read_shape
 from ckpt_viz.timeline.threads import Head, counts, heads
 from ckpt_viz.timeline.topology import read_topology, subgraph
 from ckpt_viz.timeline.unfinished import unfinished_of
+from ckpt_viz.timeline.why import shapeless
 
 T = TypeVar("T")
 TAIL = 8
@@ -89,7 +90,10 @@ class GraphReader:
 
     def shape(self) -> Shape:
         """What there is to draw of the graph, or why there is nothing."""
-        return read_shape(self._graph_here(), self.topology)
+        graph, topology = self._graph_here(), self.topology
+        if hasattr(graph, "get_graph"):
+            return read_shape(graph, topology)
+        return Shape(why=NO_SHAPE) if shapeless(topology) else of_topology(topology)
 
     def _graph_here(self) -> Any:
         path = [part.split(":", 1)[0] for part in self.checkpoint_ns.split("|") if part]

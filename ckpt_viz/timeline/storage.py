@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.keeping import method
+from ckpt_viz.timeline.recorded import RecordedSaver
 from ckpt_viz.timeline.records import Able, Topology
 from ckpt_viz.timeline.rows import Light
 from ckpt_viz.timeline.topology import is_routing
@@ -178,6 +179,11 @@ def _how(
     reader: Reader, mine: dict[str, Any] | None, channels: Iterable[ChannelUse]
 ) -> tuple[Known, str]:
     name = type(reader.saver).__name__
+    if isinstance(reader.saver, RecordedSaver):
+        return "versions", (
+            f"A {reader.saver.name} tells states, not what they take. A version stands here for a "
+            "value that stayed equal."
+        )
     if mine is not None:
         return "report", "Measured by the saver: what is stored, packed and shared as it is."
     if any(v.bytes is not None for c in channels for v in c.versions):
