@@ -36,6 +36,16 @@ explorer = ckpt_viz.explore(graph, thread_id="1")
 assert explorer.head.values == {"bar": ["a"]}, explorer.head
 explorer.export("run.html")
 assert "node_a" in open("run.html").read()
+
+import asyncio
+from ckpt_viz.agents import MultiTurnAgent, OptimizedStateManager
+from ckpt_viz.checkpoint.sqlite import SqliteSaver
+
+manager = OptimizedStateManager(SqliteSaver.from_conn_string("sessions.db"))
+agent = MultiTurnAgent(manager, lambda messages: "hi")
+turn = asyncio.run(agent.handle_turn("s", "hello"))
+assert turn["turn_count"] == 1, turn
+assert ckpt_viz.explore(manager).head.values["session_id"] == "s"
 for extra in ("langgraph", "jupyterlab", "numpy", "pydantic"):
     assert importlib.util.find_spec(extra) is None, f"{extra} is no hard dependency"
 print("well")
