@@ -18,7 +18,7 @@ from typing import Any
 
 import zstandard
 
-from ckpt_viz.agents.folding import FoldingPolicy, view_of
+from ckpt_viz.agents.folding import FoldingPolicy, become, view_of
 from ckpt_viz.agents.manager import StateManager
 from ckpt_viz.agents.state import Fields, fields_of, state_from, version_of
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, StaleStateError
@@ -111,6 +111,11 @@ class OptimizedStateManager(StateManager):
         return view_of(whole)
 
     async def checkpoint(self, state: Any) -> str:
+        """Save a state; the id of its checkpoint. Where it is folded, it becomes the view of it.
+
+        Raises:
+            StaleStateError: the session has gone on since the state was read; nothing was saved.
+        """
         whole = copy.copy(await self.whole(state))
         if self.folding is not None:
             try:
@@ -119,8 +124,8 @@ class OptimizedStateManager(StateManager):
                 _warn(f"The conversation of {state.session_id!r} was not folded", error)
         await self.forget(state.session_id)
         id_ = await self._save(whole)
-        state.origin = id_
         await self._keep(whole)
+        become(state, view_of(whole))
         return id_
 
     async def _save(self, whole: Any) -> str:

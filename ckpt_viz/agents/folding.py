@@ -71,6 +71,15 @@ def view_of(whole: Any) -> Any:
     return view
 
 
+def become(state: Any, view: Any) -> None:
+    """Make the state that somebody holds what a view is."""
+    state.origin = view.origin
+    if view.metadata.get(FOLDED):
+        state.earlier = view.earlier
+        state.conversation_history = view.conversation_history
+        state.metadata, state.context = view.metadata, view.context
+
+
 def cut(fields: Fields, messages: int) -> Fields:
     """What changes in a stored state's fields when only its first messages are kept."""
     changes: Fields = {"conversation_history": fields["conversation_history"][:messages]}

@@ -258,6 +258,33 @@ async def test_long_conversations_are_folded_and_nothing_is_dropped(saver: Any) 
     assert (await manager.whole(view)).conversation_history == whole.conversation_history
 
 
+async def test_a_state_that_one_goes_on_with_is_folded_once() -> None:
+    calls = []
+
+    def summarize(before: str | None, messages: Any) -> str:
+        calls.append(len(messages))
+        return f"{before} + {len(messages)}"
+
+    folding = FoldingPolicy(threshold=20, keep=10, summarize=summarize)
+    manager = OptimizedStateManager(InMemorySaver(), folding=folding)
+    state = await manager.create_state("s", "a", "u")
+    for number in range(25):
+        state.add_message("user", str(number))
+    await manager.checkpoint(state)
+    assert len(state.conversation_history) == 10
+    assert state.context == {"history_summary": "None + 15"}
+    assert state == await manager.get_state("s")
+    for number in range(25, 60):
+        state.add_message("user", str(number))
+        await manager.checkpoint(state)
+        assert state == await manager.get_state("s")
+        assert state.turns == (number + 1) // 2
+    assert calls == [15, 11, 11, 11]
+    assert state.context["history_summary"] == "None + 15 + 11 + 11 + 11"
+    whole = (await manager.whole(state)).conversation_history
+    assert [m["content"] for m in whole] == [str(n) for n in range(60)]
+
+
 async def test_a_view_saved_by_another_manager_drops_nothing() -> None:
     saver = InMemorySaver()
     folding = OptimizedStateManager(saver, folding=FoldingPolicy(threshold=4, keep=2))
