@@ -14,12 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from IPython.core.getipython import get_ipython
-
 from ckpt_viz.timeline.literal import NoSourceError
 
 ADDS = ("add", "set_", "append", "extend", "update", "insert", "register", "bind", "setup")
 OURS = ("ckpt_viz", "langgraph", "IPython", "_pytest")
+
+
+def _shell() -> Any:
+    """The notebook's shell; None where none is: then IPython need not be loaded to find out."""
+    loaded = sys.modules.get("IPython.core.getipython")
+    return None if loaded is None else loaded.get_ipython()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ def _holder(graph: Any) -> tuple[str | None, str | None]:
     """The module that holds the graph in a variable, and the variable; the notebook comes first."""
     modules = {name: module for name, module in sys.modules.items() if module is not None}
     order = ["__main__", *(n for n in modules if n != "__main__")]
-    shell = get_ipython()
+    shell = _shell()
     for module in order:
         if module.split(".", 1)[0] in OURS or module not in modules:
             continue
@@ -95,7 +99,7 @@ def _is_held(value: Any, graph: Any) -> bool:
 
 def _cells() -> Iterator[str]:
     """The cells that ran, in order; of a script its text."""
-    shell = get_ipython()
+    shell = _shell()
     if shell is not None:
         yield from shell.user_ns.get("In", ())
         return

@@ -133,7 +133,10 @@ class _Fold:
         tasks = _tasks(payload)
         known = self.log.record(self._thread, ns, id_)
         if known is None:
-            known = self._new(payload, event, id_, ns, self._last.get(place))
+            before = self._last.get(place)
+            if before is not None and id_ < before.id:
+                self._notes.add(event.where, f"{id_} sorts before {before.id}: shown in that order")
+            known = self._new(payload, event, id_, ns, before)
             known.tasks = tasks
             self.log.put(known)
         else:

@@ -88,3 +88,6 @@ def test_the_bare_package_runs_engine_and_explorer(wheel: Path, tmp_path: Path) 
     python = tmp_path / "venv" / "bin" / "python"
     run(python, "-m", "pip", "install", "-q", wheel, cwd=tmp_path)
     assert run(python, "-c", PROGRAM, cwd=tmp_path).strip() == "well"
+    command = tmp_path / "venv" / "bin" / "ckpt-viz"
+    assert "8 checkpoints" in run(command, "demo", tmp_path / "demo.html", cwd=tmp_path)
+    assert (tmp_path / "demo.html").is_file()

@@ -214,6 +214,19 @@ def test_a_run_is_cancelled_and_followed_from_elsewhere(url, client):
     assert len(open_timeline(url, thread).rows()) == count < 20
 
 
+def test_the_command_line_reads_a_server(url, threads, capsys):
+    from ckpt_viz.cli import main
+
+    assert main(["history", url, "-t", threads["linear"], "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [r["nodes"] for r in rows][:3] == [["c"], ["b"], ["a"]]
+    same = ["diff", url, url, "-t", threads["linear"], "--other-thread", threads["linear"]]
+    assert main(same) == 0
+    capsys.readouterr()
+    assert main(["history", url]) == 2
+    assert "Which thread?" in capsys.readouterr().err
+
+
 def test_no_server_is_said_at_once():
     begun = time.monotonic()
     with pytest.raises(SourceError, match=r"127\.0\.0\.1") as refused:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import io
 import json
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 import histories
 import pytest
 from graphs import CONFIG, engine
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from programs import PROGRAMS
 from runs import PROGRAMS as RUNS
 
@@ -409,11 +412,60 @@ def test_a_log_cut_anywhere_opens_or_says_why(form, tmp_path):
 def opened(text: str) -> int:
     """How many checkpoints could be read; 0 where it is said that none could."""
     try:
-        return len(open_timeline(text if "\n" in text else text + "\n").rows())
+        timeline = open_timeline(text if "\n" in text else text + "\n")
+        return sum(len(timeline.at(info.id).rows()) for info in timeline.threads())
     except ValueError as error:
-        if "checkpoint" in str(error):
+        if "checkpoint" in str(error) or "empty" in str(error):
             return 0
         raise
+
+
+def test_the_form_that_curl_and_awk_print():
+    text = "output\n\n" + "".join(
+        f"Receiving event of type: {kind}...\n{json.dumps(thing)}\n\n"
+        for kind, thing in (
+            ("metadata", {"run_id": "r"}),
+            ("debug", GOOD),
+            ("debug", point("2", 1)),
+        )
+    )
+    timeline = open_timeline(text)
+    assert [(row.id, row.parent_id) for row in timeline.rows()] == [("1", None), ("2", "1")]
+    assert timeline.notes == ()
+
+
+def test_ids_that_do_not_sort_as_they_came_are_said():
+    timeline = open_timeline([point("9", 0), point("10", 1)])
+    assert {row.id: row.parent_id for row in timeline.rows()} == {"9": None, "10": "9"}
+    assert timeline.notes == ("event 2: 10 sorts before 9: shown in that order",)
+
+
+@functools.cache
+def texts() -> list[str]:
+    e = engine("ckpt_viz")
+    graph, inputs = PROGRAMS["asks_beside"](e, e.Saver())
+    runs = streamed(graph, inputs)
+    return [served(runs), printed(runs), lines(*(event for run in runs for event in run))]
+
+
+@settings(deadline=None, max_examples=120)
+@given(st.data())
+def test_no_damage_breaks_the_reader(data):
+    text = data.draw(st.sampled_from(texts()))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text)))
+        put = data.draw(
+            st.sampled_from(["", "\n", '"', "{", "]", "null", "event: x\n", "\x00", "}}"])
+        )
+        text = text[:at] + put + text[at + data.draw(st.integers(0, 40)) :]
+    if not opened(text + "\n"):
+        return
+    timeline = open_timeline(text + "\n")
+    for info in timeline.threads():
+        there = timeline.at(info.id)
+        for row in there.rows():
+            there.snapshot(row.id)
+            there.writes(row.id)
 
 
 def test_nothing_that_a_log_names_is_imported_or_run(tmp_path, monkeypatch):
