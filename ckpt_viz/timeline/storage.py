@@ -19,6 +19,8 @@ from ckpt_viz.timeline.records import Able, Topology
 from ckpt_viz.timeline.rows import Light
 from ckpt_viz.timeline.topology import is_routing
 
+DRY_RUN_LIMIT = 20_000
+"""Over more checkpoints a saver's dry run takes seconds, and clicks would wait for it."""
 Known = Literal["report", "blobs", "versions"]
 
 
@@ -247,7 +249,8 @@ def _freed(
         return None, Able(False, "There is nothing to prune: the thread has no checkpoint")
     ask = method(reader.saver, "prune")
     name = type(reader.saver).__name__
-    if ask is not None and "dry_run" in inspect.signature(ask).parameters:
+    quick = len(lights) <= DRY_RUN_LIMIT
+    if ask is not None and quick and "dry_run" in inspect.signature(ask).parameters:
         gone = _asked(reader, "prune", [reader.thread_id], dry_run=True)
         here = {
             str(c["configurable"]["checkpoint_id"])
@@ -257,6 +260,8 @@ def _freed(
         _, size = _unused(lights, channels, {x.id for x in lights} - here)
         return Freed(len(gone.checkpoints), gone.writes, gone.values, size), Able(True)
     lacks = "has no prune" if ask is None else "has a prune without a dry run, which was not asked"
+    if not quick:
+        lacks = f"was not asked for a dry run over {len(lights)} checkpoints"
     why = f"{name} {lacks}: this is counted from the versions of this namespace"
     labelled = reader.labels()
     stay = {str(reader.head)} | {x.id for x in lights if x.id in labelled}

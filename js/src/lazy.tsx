@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { loadModule } from "./load";
+import { Skeleton } from "./places";
 import { placeOf } from "./rows";
 import { asKernelError } from "./store";
 import type { LazyTab, TabProps, TabsModule } from "./tabs/props";
@@ -14,6 +15,7 @@ export function Lazy({ view, tab, answer }: { view: View; tab: LazyTab; answer: 
   const [module, setModule] = useState<TabsModule | null>(null);
   const [error, setError] = useState<KernelError | null>(null);
   const [tries, setTries] = useState(0);
+  const [late, setLate] = useState(false);
   const hello = view.store.hello.value;
   const row = view.row;
   useEffect(() => {
@@ -27,6 +29,10 @@ export function Lazy({ view, tab, answer }: { view: View; tab: LazyTab; answer: 
       alive = false;
     };
   }, [tries]);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 150);
+    return () => clearTimeout(timer);
+  }, []);
   useLayoutEffect(() => {
     if (module && host.current && hello)
       module.show(host.current, propsOf(view, tab, answer, row?.step ?? null, hello));
@@ -40,6 +46,7 @@ export function Lazy({ view, tab, answer }: { view: View; tab: LazyTab; answer: 
   return (
     <>
       {error && <ErrorBox error={error} onRetry={() => setTries(tries + 1)} />}
+      {!module && !error && late && <Skeleton slow={view.store.slow.value} />}
       <div ref={host} />
     </>
   );

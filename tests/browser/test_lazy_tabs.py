@@ -136,6 +136,44 @@ def test_the_keyboard_walks_zooms_and_picks(opened: Open) -> None:
     assert inside
 
 
+def test_the_mouse_pans_and_zooms_and_the_wheel_alone_scrolls_the_panel(opened: Open) -> None:
+    stage = opened(chain([f"node_{k:02d}" for k in range(60)], fan=2))
+    picture = drawn(stage)
+    mouse, room = stage.page.mouse, picture.bounding_box()
+    x, y = room["x"] + room["width"] / 2, room["y"] + room["height"] / 2
+    seen = [picture.get_attribute("viewBox")]
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x - 60, y - 40, steps=4)
+    mouse.up()
+    seen.append(picture.get_attribute("viewBox"))
+    stage.page.keyboard.down("Control")
+    mouse.wheel(0, -120)
+    stage.page.keyboard.up("Control")
+    expect(picture).not_to_have_attribute("viewBox", seen[-1])
+    seen.append(picture.get_attribute("viewBox"))
+    mouse.wheel(0, 90)
+    panel = stage.root.get_by_role("tabpanel")
+    stage.page.wait_for_function("el => el.scrollTop > 0", arg=panel.element_handle())
+    assert picture.get_attribute("viewBox") == seen[-1]
+    assert len(set(seen)) == 3
+
+
+def test_forced_colours_draw_with_the_system_s(chromium: Browser) -> None:
+    context = chromium.new_context(forced_colors="active", viewport={"width": 1100, "height": 700})
+    explorer = explore(tell(), thread_id=THREAD, follow=False)
+    stage = Stage(context.new_page(), explorer)
+    text = drawn(stage).locator(".ckv-node text").first
+    box = drawn(stage).locator(".ckv-node .ckv-box").first
+    ink, paper = (
+        text.evaluate("el => getComputedStyle(el).fill"),
+        box.evaluate("el => getComputedStyle(el).fill"),
+    )
+    assert {ink, paper} == {"rgb(0, 0, 0)", "rgb(255, 255, 255)"}
+    explorer.close()
+    context.close()
+
+
 def test_failed_waiting_and_many_are_marked_and_said(opened: Open) -> None:
     stage = opened(tell())
     stage.rows.filter(has_text="worker").first.click()

@@ -8,6 +8,7 @@ from graphs import CONFIG, engine, plan_graph
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.timeline import open_timeline
+from ckpt_viz.timeline import storage as module
 from ckpt_viz.timeline.storage import storage
 
 
@@ -91,3 +92,12 @@ def test_no_checkpoint_yet(e):
     found = storage(open_timeline(plan_graph(e), "nobody"))
     assert found.channels == ()
     assert found.prune.why == "There is nothing to prune: the thread has no checkpoint"
+
+
+def test_a_long_thread_is_counted_instead_of_asked_for_a_dry_run(monkeypatch):
+    timeline, asked = finished(engine("ckpt_viz"), InMemorySaver())
+    monkeypatch.setattr(module, "DRY_RUN_LIMIT", 5)
+    found = storage(timeline)
+    assert "was not asked for a dry run over 6 checkpoints" in found.prune.why
+    assert (found.freed.checkpoints, found.freed.values) == (5, asked.freed.values)
+    assert found.freed.bytes == asked.freed.bytes

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { bytes, count, safe } from "../format";
 import type { Checkpoint } from "../types";
-import { Note } from "../ui";
+import { Button, Note } from "../ui";
 import { Failed } from "./failed";
 import { type Failure, failureOf, type TabProps } from "./props";
 
@@ -52,7 +52,7 @@ export function StoragePanel(props: TabProps) {
   const [tries, setTries] = useState(0);
   useEffect(() => {
     setError(null);
-    if (newest.get(history)?.key === key) return;
+    if (newest.get(history)?.key === key && tries === 0) return;
     let alive = true;
     props.ask<StorageAnswer>("storage", at === undefined ? {} : { at }).then(
       (found) => {
@@ -73,6 +73,11 @@ export function StoragePanel(props: TabProps) {
       {found && <Whole found={found} />}
       {found && <Channels {...props} found={found} />}
       {found && <Prune found={found} />}
+      {found && (
+        <div class="ckv-row-start">
+          <Button label="Measure again" kind="quiet" onPress={() => setTries(tries + 1)} />
+        </div>
+      )}
     </div>
   );
 }
