@@ -48,6 +48,16 @@ def _within(seconds: float, do: Callable[[], ForkPreview]) -> ForkPreview:
     return box[0]
 
 
+def _refuse_hidden(session: Session, state: Any, path: tuple[Any, ...]) -> None:
+    """Raises `LockedError` for a value of which a part is redacted."""
+    try:
+        value = follow(state, path)
+    except LookupError:
+        value = None
+    if session.redact.within(value, path):
+        raise LockedError(f"{shown(path)} is redacted, or a part of it is: edit another part")
+
+
 def read_fork(session: Session, request: Json) -> Act:
     """The fork that a request means: its base, and values that hold the edits by path too."""
     timeline = session.timeline
@@ -56,10 +66,10 @@ def read_fork(session: Session, request: Json) -> Act:
     if isinstance(request.get("values_json"), str):
         values = json.loads(request["values_json"])  # as text: JavaScript rounds big integers
     asked = [one for one in request.get("edits") or () if isinstance(one, dict)]
-    hidden = [one for one in asked if Previewer(session.redact).hides(tuple(one.get("path") or ()))]
-    if hidden:
-        raise LockedError(f"{shown(hidden[0]['path'])} is redacted: it cannot be edited here")
-    edits = read_edits(timeline.snapshot(base).values, asked) if asked else ()
+    state = timeline.snapshot(base).values if asked else {}
+    for one in asked:
+        _refuse_hidden(session, state, tuple(one.get("path") or ()))
+    edits = read_edits(state, asked)
     values, replace = timeline.with_edits(base, edits, values, names(request, "replace"))
     as_node = request.get("as_node") or None
     return Act("fork", base, values, as_node, tuple(replace), bool(request.get("run")))
@@ -114,11 +124,10 @@ def _fork(session: Session, request: Json) -> Json:
 def _edit_text(session: Session, request: Json) -> Json:
     """The value at a path as JSON text, or why it is locked."""
     path = tuple(request.get("path") or ())
-    if Previewer(session.redact).hides(path):
-        return {"locked": "It is redacted."}
-    value = follow(session.timeline.snapshot(need(request, "checkpoint")).values, path)
+    state = session.timeline.snapshot(need(request, "checkpoint")).values
     try:
-        return {"json": json_text(value)}
+        _refuse_hidden(session, state, path)
+        return {"json": json_text(follow(state, path))}
     except LockedError as error:
         return {"locked": clean(str(error))}
 
@@ -232,11 +241,10 @@ def _returned(session: Session, request: Json) -> Json:
     writes = session.timeline.writes(need(request, "checkpoint"))
     node = need(request, "node")
     found = next((t.result for t in writes.made if t.name == node), None)
-    hides = Previewer(session.redact).hides
     kept: dict[str, Any] = {}
     for channel, value in (found or {}).items() if isinstance(found, dict) else ():
         with contextlib.suppress(LockedError):
-            if not hides((channel,)):
+            if not session.redact.within(value, (channel,)):
                 kept[str(channel)] = json.loads(json_text(value))
     return {"json": json.dumps(kept, indent=2, ensure_ascii=False)}
 

@@ -22,6 +22,8 @@ def code_of(session: Session, as_test: bool, meant: Meant) -> str:
         raise NoSourceError(
             "Values are redacted here, and a test would show them: copy as Python instead"
         )
+    if isinstance(meant, Act) and session.redact.within(meant.values):
+        raise NoSourceError("The values of this act are redacted, or a part of them is")
     timeline = session.timeline
     if as_test:
         tester = Tester(timeline, GraphOrigin(timeline.graph))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
+from ckpt_viz.timeline.edits import Edit
 from ckpt_viz.timeline.records import (
     Capability,
     ForkPreview,
@@ -105,6 +106,25 @@ class Timeline(Protocol):
         self, checkpoint_id: str, values: Any, as_node: str | None, replace: Sequence[str]
     ) -> str:
         """Saves an edited child of the checkpoint and returns its id."""
+        ...
+
+    @property
+    def place(self) -> str:
+        """Where an act writes, in words."""
+        ...
+
+    def with_edits(
+        self, checkpoint_id: str, edits: Iterable[Edit], values: Any, replace: Sequence[str]
+    ) -> Sequence[Any]:
+        """The pair of `values` and `replace` of an update that makes edits by path too."""
+        ...
+
+    def make_head(self, checkpoint_id: str) -> str:
+        """Saves a copy of the checkpoint, which is the newest then; returns the copy's id."""
+        ...
+
+    def scratch(self, checkpoint_id: str | None = None) -> Timeline:
+        """A timeline on an in-memory copy of a checkpoint's lineage (None: the head's)."""
         ...
 
     def run(self, value: Any, on_step: OnStep) -> None:

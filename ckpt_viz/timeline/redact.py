@@ -56,6 +56,15 @@ class Redaction:
         """Whether the value at a path is hidden, by itself or with one around it."""
         return bool(self._folded) and any(self._named(path[: end + 1]) for end in range(len(path)))
 
+    def within(self, value: Any, path: tuple[Step, ...] = ()) -> bool:
+        """Whether anything of the value at a path is hidden; what is too deep to tell, is."""
+        if not self._folded:
+            return False
+        if self.hides(path) or len(path) > DEPTH:
+            return True
+        kids = items(value) or ()
+        return any(self.within(child, (*path, step)) for _, step, child in kids)
+
     def _named(self, path: Sequence[Step]) -> bool:
         names = [str(step).casefold() for step in path]
         dotted = ".".join(names)

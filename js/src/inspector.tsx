@@ -119,6 +119,7 @@ function Panel({ view, answer }: { view: View; answer: Checkpoint }) {
           resumeWhy={view.why("resume")}
           goesOn={view.goesOn}
           onResume={(answers, before) => view.resume(answers, before)}
+          asked={(before) => view.asked(before)}
         />
       );
     case "Graph":

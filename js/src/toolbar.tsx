@@ -46,6 +46,7 @@ export function Toolbar(props: { view: View; branches: Branch[]; found: Hits }) 
           filled={points > 0}
           kind={points > 0 ? "alert" : "quiet"}
           title={points > 0 ? `Breakpoints: ${points} set` : "Breakpoints"}
+          why={view.why("replay")}
           onPress={() => view.openSheet("breakpoints")}
         />
         <Button

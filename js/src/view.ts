@@ -256,13 +256,17 @@ export class View {
     this.closeSheet();
   }
 
+  /** The checkpoint of the selected row, or the one before it. */
+  asked(before: boolean): string | null {
+    const here = this.row?.unfinished?.parent ?? this.row?.id ?? null;
+    return before ? (this.store.row(here)?.parent ?? null) : here;
+  }
+
   /** Answers questions of the selected row, or of the checkpoint before it. */
   async resume(answers: Record<string, unknown>, before: boolean): Promise<void> {
     this.error.value = null;
-    const asked = this.row?.unfinished?.parent ?? this.row?.id ?? null;
-    const checkpoint = before ? (this.store.row(asked)?.parent ?? null) : asked;
     try {
-      await this.act("resume", { checkpoint, answers });
+      await this.act("resume", { checkpoint: this.asked(before), answers });
       this.news.value = "Resumed; the run goes on.";
       this.focusTree();
     } catch (reason) {

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { CopyCode } from "./code";
 import { count, safe } from "./format";
 import { EntryView } from "./state";
 import type { Store } from "./store";
@@ -15,6 +16,8 @@ export interface WritesProps {
   goesOn: boolean;
   /** `before`: the questions were asked by tasks that made this checkpoint, so its parent asks them again. */
   onResume: (answers: Record<string, unknown>, before: boolean) => Promise<void>;
+  /** The checkpoint that such an answer is given to. */
+  asked: (before: boolean) => string | null;
 }
 
 const ORDER = { error: 0, interrupt: 1, pending: 2, done: 3 } as const;
@@ -266,6 +269,13 @@ function Question(
         {open.length > 1 && !question.answered && waitText(open.length - 1)}
         {question.answered && " · Makes a branch beside this one and answers there."}
       </p>
+      {read?.ok && (
+        <CopyCode
+          store={props.store}
+          what="resume"
+          body={() => ({ checkpoint: props.asked(!props.questions), answers: { [question.id]: read.value } })}
+        />
+      )}
     </form>
   );
 }

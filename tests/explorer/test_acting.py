@@ -45,13 +45,29 @@ def test_one_value_is_edited_by_its_path(chain):
 
 
 def test_what_is_locked_says_why(e):
-    graph = chain_graph(e, {"a": lambda s: {"odd": b"raw", "foo": "s3cret"}})
+    odd = {"raw": b"raw", "in": {"key": "s3cret", "n": 1}}
+    graph = chain_graph(e, {"a": lambda s: {"odd": odd, "foo": "s3cret", "xs": [1]}})
     graph.invoke({"xs": []}, CONFIG)
-    page = Page(explore(graph, "1", follow=False, redact=["foo"]))
+    page = Page(explore(graph, "1", follow=False, redact=["foo", "*.key"]))
     head = page.get("hello")["rows"]["head"]
-    assert "no form for a bytes" in page.get("edit_text", checkpoint=head, path=["odd"])["locked"]
-    assert page.get("edit_text", checkpoint=head, path=["foo"])["locked"] == "It is redacted."
-    for path, text in ((["foo"], "is redacted"), (["odd"], "no form"), (["xs", 9], "no value")):
+    raw = page.get("edit_text", checkpoint=head, path=["odd", "raw"])
+    assert "no form for a bytes" in raw["locked"]
+    for path in (["foo"], ["odd"], ["odd", "in"], ["odd", "in", "key"]):
+        assert "redacted" in page.get("edit_text", checkpoint=head, path=path)["locked"]
+    assert page.get("returned", checkpoint=head, node="a") == {
+        "json": '{\n  "xs": [\n    1\n  ]\n}'
+    }
+    told = page.ask("code", what="fork", form="python", checkpoint=head, values={"foo": "mine"})
+    assert told["error"]["type"] == "NoSourceError"
+    edit = [{"path": ["odd", "in", "n"], "json": "2"}]
+    told = page.ask("code", what="fork", form="python", checkpoint=head, values={}, edits=edit)
+    assert told["error"]["type"] == "NoSourceError", "the whole channel would be told"
+    for path, text in (
+        (["foo"], "is redacted"),
+        (["odd", "in"], "is redacted"),
+        (["odd", "raw"], "no form"),
+        (["xs", 9], "no value"),
+    ):
         reply = page.ask("fork", checkpoint=head, edits=[{"path": path, "json": "1"}])
         assert text in reply["error"]["message"]
     assert len(page.explorer.timeline.rows()) == 3

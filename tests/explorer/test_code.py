@@ -154,6 +154,51 @@ def test_copied_tests_pass_as_they_stand(kernel, root, tmp_path):
         assert not any("traceback" in out for out in outputs), outputs
 
 
+ASYNC = """
+from typing import TypedDict
+from ROOT.checkpoint.memory import InMemorySaver
+from ROOT.graph import START, StateGraph
+
+class State(TypedDict, total=False):
+    foo: str
+
+async def first(state):
+    return {'foo': 'first'}
+
+async def second(state):
+    return {'foo': state['foo'] + ' second'}
+
+builder = StateGraph(State).add_node(first).add_node(second)
+builder.add_edge(START, 'first').add_edge('first', 'second')
+graph = builder.compile(checkpointer=InMemorySaver())
+_ = await graph.ainvoke({'foo': ''}, {'configurable': {'thread_id': '1'}})
+"""
+
+
+@pytest.mark.parametrize("root", ["ckpt_viz", "langgraph"])
+def test_copied_tests_of_async_graphs_pass_too(kernel, root, tmp_path):
+    outputs = kernel.run(ASYNC.replace("ROOT", root).lstrip("\n"))
+    assert not any("traceback" in out for out in outputs), outputs
+    kernel.run("%ckpt graph --thread 1")
+    rows = [row[0] for row in kernel.ask("hello")["result"]["rows"]["rows"]]
+    body = {"checkpoint": rows[2], "values": {"foo": "edited"}}
+    tests = {
+        "fork": copied(kernel, "fork", "pytest", **body),
+        "replay": copied(kernel, "replay", "pytest", checkpoint=rows[1]),
+        "run": copied(kernel, "run", "pytest", input_json='{"foo": "x"}'),
+    }
+    assert kernel.ask("fork", **body, run=True, act=f"async {root}")["ok"]
+    assert ended(kernel)["state"] == "done"
+    tests["forked"] = copied(kernel, "last", "pytest")
+    assert "expected = {'foo': 'edited second'}" in tests["forked"]
+    for name, text in tests.items():
+        (tmp_path / f"test_{name}.py").write_text(text)
+    report = run_tests(tmp_path)
+    assert f"{len(tests)} passed" in report, report
+    outputs = kernel.run(copied(kernel, "last", "python"))
+    assert not any("traceback" in out for out in outputs), outputs
+
+
 def test_a_graph_that_nothing_holds_says_so(e):
     graph = chain_graph(e, {"a": lambda s: {"xs": [1], "odd": re.compile("x")}})
     graph.invoke({"xs": []}, CONFIG)
