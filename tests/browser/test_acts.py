@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -332,8 +331,8 @@ def test_stop_ends_a_run_between_two_steps(show: Show) -> None:
     stop = stage.button("Stop")
     expect(stop).not_to_have_attribute("aria-disabled", "true")
     stop.click()
-    with suppress(TimeoutError):
-        gate.set()
+    expect(stage.root.get_by_text("Stops before the next step.")).to_be_attached()
+    gate.set()
     strip(stage.root, "The run was stopped").wait_for()
     assert stage.explorer.head.values == {"n": 1}
     assert stage.explorer.head.snapshot.next == ("after",)
