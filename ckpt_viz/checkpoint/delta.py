@@ -24,7 +24,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import ormsgpack
@@ -70,22 +70,29 @@ def diff(old: bytes, new: bytes) -> Change | None:
     return kind, total - count, b"".join(after[count:]), sets
 
 
-def patch(packed: bytes, changes: Iterable[Change]) -> bytes:
+def patch(packed: bytes, changes: Sequence[Change]) -> bytes:
     """The packed value after all changes, the oldest first."""
-    changes = [change for change in changes if change[0] != SAME]
-    if not changes:
-        return packed
     kind, skip, count = _header(packed)
-    if any(change[3] for change in changes):
-        items = split(packed) or []
-        for _, n, tail, sets in changes:
-            for at, item in (sets or {}).items():
-                items[at] = item
-            if n:
-                items += split(_head(kind, n) + tail) or []
-        return _head(kind, len(items)) + b"".join(items)
-    total = count + sum(change[1] for change in changes)
-    return b"".join([_head(kind, total), packed[skip:], *(change[2] for change in changes)])
+    total, tails = count, []
+    for _, n, tail, sets in changes:
+        if sets:
+            return _patch_inside(packed, changes)
+        if n:
+            total += n
+            tails.append(tail)
+    return b"".join([_head(kind, total), packed[skip:], *tails]) if tails else packed
+
+
+def _patch_inside(packed: bytes, changes: Sequence[Change]) -> bytes:
+    """As `patch`, where items in the middle changed too."""
+    kind, _, _ = _header(packed)
+    items = split(packed) or []
+    for _, n, tail, sets in changes:
+        for at, item in (sets or {}).items():
+            items[at] = item
+        if n:
+            items += split(_head(kind, n) + tail) or []
+    return _head(kind, len(items)) + b"".join(items)
 
 
 def split(packed: bytes) -> list[bytes] | None:

@@ -30,7 +30,7 @@ from ckpt_viz.checkpoint.base import (
 )
 from ckpt_viz.checkpoint.kept import FLOOR
 from ckpt_viz.checkpoint.memory_finding import Finding
-from ckpt_viz.checkpoint.memory_values import Lines, Values
+from ckpt_viz.checkpoint.memory_values import Values
 from ckpt_viz.checkpoint.persistent import PersistentDict
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY
@@ -199,7 +199,6 @@ class InMemorySaver(Finding):
         limit: int | None,
     ) -> Iterator[CheckpointTuple]:
         left = len(keys) if limit is None else limit
-        lines: Lines = {}
         for id_, thread, ns in keys:
             if left <= 0:
                 return
@@ -212,7 +211,7 @@ class InMemorySaver(Finding):
                 if not matches(metadata, wanted):
                     continue
             left -= 1
-            yield self._tuple((id_, thread, ns), row, metadata, lines)
+            yield self._tuple((id_, thread, ns), row, metadata)
 
     def _metadata(self, thread: str, ns: str, id_: str, row: Row) -> Metadata:
         codec = self._packed.using(self.serde).codec
@@ -224,7 +223,6 @@ class InMemorySaver(Finding):
         key: tuple[str, str, str],
         row: Row,
         metadata: Metadata | None = None,
-        lines: Lines | None = None,
     ) -> CheckpointTuple:
         id_, thread, ns = key
         packed = self._packed.using(self.serde)
@@ -234,7 +232,7 @@ class InMemorySaver(Finding):
             checkpoint = packed.checkpoint(thread, ns, id_, row)
             for channel, version in checkpoint["channel_versions"].items():
                 what = f"channel {channel!r}"
-                typed = packed.value(thread, ns, channel, version, lines)
+                typed = packed.value(thread, ns, channel, version)
                 if typed is not None and typed[0] != "empty":
                     values[channel] = loads(typed)
             checkpoint["channel_values"] = values

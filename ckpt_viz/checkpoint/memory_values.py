@@ -18,12 +18,10 @@ from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 _WORTH = 128
 """Bytes from which a tail is looked for among the writes that it came from."""
 _MOST = 1 << 13
-"""Places that a walk remembers."""
+"""Places whose chain is remembered."""
 
 Line: TypeAlias = tuple[str, bytes, list[delta.Change]]
 """A chain of changes as it was read: the base's tag and bytes, and the changes, oldest first."""
-Lines: TypeAlias = dict[Any, tuple[Line, int]]
-"""By place: the line that its value is on, and how many of the line's changes lead to it."""
 
 Place: TypeAlias = tuple[str, str, str | None]
 """Where a checkpoint is put: thread, namespace, and its parent."""
@@ -44,6 +42,7 @@ class Values:
         self._blobs = blobs
         self.kept = Kept()
         self.codec: Any = None
+        self._lines: dict[Any, tuple[Line, int, Typed]] = {}
 
     def using(self, serde: SerializerProtocol) -> Values:
         """These values, read and written by a serializer: that of a saver may be replaced."""
@@ -55,6 +54,7 @@ class Values:
         """Read and write by another serializer from now on."""
         codec = self.codec = Packing(serde)
         self.kept.drop()
+        self._lines.clear()
         return codec
 
     # -- writing -------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ class Values:
         version = self._versions(place).get(channel)
         if version is None or (thread, ns, channel, version) not in self._blobs:
             return None
-        typed, cost = self._whole(thread, ns, (channel, version))
+        typed, cost = self._whole_and_cost(thread, ns, (channel, version))
         return Grown(version, typed, cost) if len(typed[1]) > FLOOR else None
 
     def piece(self, thread: str, ns: str, typed: Typed, parent: str | None = None) -> Typed:
@@ -176,24 +176,18 @@ class Values:
 
     # -- reading -------------------------------------------------------------------------------
 
-    def value(
-        self, thread: str, ns: str, channel: str, version: Any, lines: Lines | None = None
-    ) -> Typed | None:
-        """The packed value of a channel at a version; None if nothing was stored.
-
-        ``lines`` is what a walk over many checkpoints has read already: their values lie in one
-        chain of changes, which is then read once.
-        """
+    def value(self, thread: str, ns: str, channel: str, version: Any) -> Typed | None:
+        """The packed value of a channel at a version; None if nothing was stored."""
         typed = self._blobs.get((thread, ns, channel, version))
         if typed is None or (typed[0] != "delta" and not self.codec.sealed):
             return typed  # type: ignore[no-any-return]
-        return self._whole(thread, ns, (channel, version), lines)[0]
+        return self._whole(thread, ns, (channel, version))
 
     def write(self, thread: str, ns: str, id_: str, key: tuple[str, int], typed: Typed) -> Typed:
         """The packed value of a write."""
         if typed[0] != "delta" and not self.codec.sealed:
             return typed
-        return self._whole(thread, ns, (id_, *key))[0]
+        return self._whole(thread, ns, (id_, *key))
 
     def checkpoint(self, thread: str, ns: str, id_: str, row: Any) -> Checkpoint:
         """A stored checkpoint without its values, its maps in full."""
@@ -212,55 +206,64 @@ class Values:
             whole["versions_seen"].update(change[4])
         return whole
 
-    def _stored(self, thread: str, ns: str, place: Sequence[Any]) -> Typed:
-        """What is stored at a place, unsealed."""
-        if len(place) == 2:
-            typed = self._blobs[(thread, ns, *place)]
-        else:
-            typed = self._writes[thread, ns, place[0]][place[1], place[2]][2]
-        return self.codec.unseal(typed, thread, ns, *place)  # type: ignore[no-any-return]
+    def _at(self, key: tuple[Any, ...]) -> Typed:
+        """What is stored under thread, namespace and place."""
+        if len(key) == 4:
+            return self._blobs[key]  # type: ignore[no-any-return]
+        thread, ns, id_, task, index = key
+        return self._writes[thread, ns, id_][task, index][2]  # type: ignore[no-any-return]
 
-    def _whole(
-        self, thread: str, ns: str, place: Sequence[Any], lines: Lines | None = None
-    ) -> tuple[Typed, int]:
+    def _whole(self, thread: str, ns: str, place: Sequence[Any]) -> Typed:
+        """The packed value at a place."""
+        tag, data, changes = self._line(thread, ns, place)
+        return tag, delta.patch(data, changes)
+
+    def _whole_and_cost(self, thread: str, ns: str, place: Sequence[Any]) -> tuple[Typed, int]:
         """The packed value at a place, and what reading its chain costs."""
+        tag, data, changes = self._line(thread, ns, place)
+        return (tag, delta.patch(data, changes)), len(data) + sum(map(_cost, changes))
+
+    def _line(self, thread: str, ns: str, place: Sequence[Any]) -> Line:
+        """The chain of a place, up to it.
+
+        What was read is kept: the next values are often on the same chain. A value is never
+        changed, so what was read at a place holds for as long as the same bytes are stored there.
+        """
         changes: list[delta.Change] = []
         passed: list[Any] = []
-        known = None
         while True:
-            if lines is not None:
-                known = lines.get((thread, ns, *place))
-                if known is not None:
-                    break
-                passed.append((thread, ns, *place))
-            tag, data = self._stored(thread, ns, place)
-            if tag != "delta":
+            key = (thread, ns, *place)
+            stored = self._at(key)
+            known = self._lines.get(key)
+            if known is not None and known[2] is stored:
+                (tag, data, before), count, _ = known
+                changes.reverse()
+                changes, first = before[:count] + changes, count + 1
                 break
-            found = delta.read(data)
-            if found[0] == delta.PART:
-                tag, data = self._piece(thread, ns, found[1:])
+            passed.append((key, stored))
+            tag, data = self.codec.unseal(stored, *key)
+            found = delta.read(data) if tag == "delta" else None
+            if found is None or found[0] == delta.PART:
+                if found is not None:
+                    tag, data = self._piece(thread, ns, found[1:])
+                changes.reverse()
+                first = 0
                 break
             kind, n, tail, sets = change = delta.change_of(found)
             if tail.__class__ is list:
                 change = kind, n, self._tail_at(thread, ns, tail), sets
             changes.append(change)
             place = (place[0], found[1])
-        changes.reverse()
-        first = 0
-        if known is not None:
-            (tag, data, before), count = known
-            changes, first = before[:count] + changes, count + 1
-        if lines is not None:
-            self._note(lines, passed, (tag, data, changes), first)
-        return (tag, delta.patch(data, changes)), len(data) + sum(map(_cost, changes))
+        if len(passed) > 1 or first:
+            self._note(passed, (tag, data, changes), first)
+        return tag, data, changes
 
-    @staticmethod
-    def _note(lines: Lines, passed: list[Any], line: Line, first: int) -> None:
+    def _note(self, passed: list[Any], line: Line, first: int) -> None:
         """Keep a line for those of its places that were not known: how many changes each takes."""
-        if len(lines) > _MOST:
-            lines.clear()
-        for count, place in enumerate(reversed(passed), first):
-            lines[place] = line, count
+        if len(self._lines) > _MOST:
+            self._lines.clear()
+        for count, (key, stored) in enumerate(reversed(passed), first):
+            self._lines[key] = line, count, stored
 
     def _tail_at(self, thread: str, ns: str, piece: Sequence[Any]) -> bytes:
         (id_, task, index), start, length = piece
@@ -271,7 +274,7 @@ class Values:
 
     def _piece(self, thread: str, ns: str, piece: Sequence[Any]) -> Typed:
         place, start, length = piece
-        (tag, data), _ = self._whole(thread, ns, place)
+        tag, data = self._whole(thread, ns, place)
         return tag, data[start : start + length]
 
     # -- moving and removing -------------------------------------------------------------------
@@ -297,7 +300,7 @@ class Values:
                 rows[id_] = seal(whole, thread, ns, id_), meta, parent
             for key, row in self._writes.get((thread, ns, id_), {}).items():
                 if self._leans(thread, ns, (id_, *key), stay, used):
-                    (whole, _) = self._whole(thread, ns, (id_, *key))
+                    whole = self._whole(thread, ns, (id_, *key))
                     whole = seal(whole, thread, ns, id_, *key)
                     self._writes[thread, ns, id_][key] = (row[0], row[1], whole, row[3])
         self._tell_anew(thread, ns, stay, used)
@@ -309,7 +312,7 @@ class Values:
             if (thread, ns, *place) not in self._blobs:
                 continue
             leans = self._leans(thread, ns, place, stay, used)
-            typed, cost = self._whole(thread, ns, place)
+            typed, cost = self._whole_and_cost(thread, ns, place)
             base = last.get(channel)
             if leans:
                 change, cost = base.grow(typed) if base is not None else (None, len(typed[1]))
@@ -324,7 +327,8 @@ class Values:
         self, thread: str, ns: str, place: Sequence[Any], stay: set[str], used: set[Any]
     ) -> bool:
         """Whether what is stored at a place is told against something that goes."""
-        tag, data = self._stored(thread, ns, place)
+        key = (thread, ns, *place)
+        tag, data = self.codec.unseal(self._at(key), *key)
         if tag != "delta":
             return False
         found = delta.read(data)

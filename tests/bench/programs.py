@@ -13,12 +13,14 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from itertools import chain as links
 from itertools import pairwise
 from operator import add
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
+
+from ormsgpack import unpackb
 
 CONFIG: dict[str, Any] = {"configurable": {"thread_id": "bench"}, "recursion_limit": 1_000_000}
 
@@ -269,6 +271,29 @@ def of_delta_history(names: Names, steps: int, stack: ExitStack) -> float:
     return cost
 
 
+def of_old_states(kind: str) -> Callable[[Names, int, ExitStack], float]:
+    """Sixty states of a list that grew, at random; in LangGraph's place a bare read and unpacking
+    of the same bytes from a table, which is the floor."""
+
+    def case(names: Names, steps: int, stack: ExitStack) -> float:
+        ours = Names("ckpt_viz")
+        saver = ours.saver(kind, stack)
+        grown(ours, 4 * steps, saver).invoke(empty_list(), CONFIG)
+        every = [found.config for found in saver.list(CONFIG)]
+        configs = random.Random(4).choices(every, k=60)
+        if names.root == "ckpt_viz":
+            return cpu_of(lambda: [saver.get_tuple(config) for config in configs])
+        states = [saver.get_tuple(config).checkpoint["channel_values"] for config in configs]
+        conn = stack.enter_context(closing(sqlite3.connect(":memory:")))
+        conn.execute("CREATE TABLE bare (k INTEGER PRIMARY KEY, data BLOB)")
+        packed = [(i, saver.serde.dumps_typed(state)[1]) for i, state in enumerate(states)]
+        conn.executemany("INSERT INTO bare VALUES (?, ?)", packed)
+        read = "SELECT data FROM bare WHERE k=?"
+        return cpu_of(lambda: [unpackb(conn.execute(read, (i,)).fetchone()[0]) for i in range(60)])
+
+    return case
+
+
 # -- cases: bytes --------------------------------------------------------------------------------
 
 
@@ -326,6 +351,8 @@ TIMES: dict[str, Callable[[Names, int, ExitStack], float]] = {
     "history": of_history("memory"),
     "history-sqlite": of_history("sqlite"),
     "history-delta": of_delta_history,
+    "old-state/floor": of_old_states("memory"),
+    "old-state/floor-sqlite": of_old_states("sqlite"),
 }
 BYTES: dict[str, Callable[[Names, int, ExitStack], float]] = {
     "list-bytes": bytes_of(grown, empty_list, "memory"),

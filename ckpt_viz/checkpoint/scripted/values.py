@@ -179,7 +179,7 @@ class Values:
             cost += len(change[2]) + sum(map(len, (change[3] or {}).values())) + OVERHEAD
             changes.append(change)
         cost += len(typed[1])
-        made = typed[0], delta.patch(typed[1], reversed(changes))
+        made = typed[0], delta.patch(typed[1], changes[::-1])
         if made[0] != "empty":
             memo[key] = made
         return made, cost
