@@ -41,30 +41,18 @@ def read_log(events: Iterable[Event], notes: Notes, told: str = "The log") -> Ev
     Raises:
         LogError: no event tells of a checkpoint.
     """
-    fold = _Fold(notes)
-    count = 0
-    for event in events:
-        count += 1
-        try:
-            fold.add(event)
-        except _Bad as error:
-            notes.add(event.where, f"left out: {error}")
-    fold.end()
-    if not len(fold.log):
-        first = f" ({notes.told[0]})" if notes.told else ""
-        raise LogError(
-            f"{told} has no checkpoint that could be read, in {count} events{first}. Events are "
-            'those of graph.stream(…, stream_mode="debug"), of a graph with a checkpointer.'
-        )
-    fold.log.notes = notes.all
+    fold = Fold(EventLog(), notes)
+    fold.take(events)
+    fold.check(told)
     return fold.log
 
 
-class _Fold:
-    """Takes events one by one."""
+class Fold:
+    """Takes events one by one, and keeps the checkpoints that they tell of in a log."""
 
-    def __init__(self, notes: Notes) -> None:
-        self.log = EventLog()
+    def __init__(self, log: EventLog, notes: Notes) -> None:
+        self.log = log
+        self._count = 0
         self._notes = notes
         self._run = ""
         self._thread = UNNAMED
@@ -72,8 +60,29 @@ class _Fold:
         self._owner: dict[str, Recorded] = {}  # task id -> the checkpoint it runs from
         self._open: dict[str, RecordedTask] = {}  # started by this run, and not ended
 
-    def add(self, event: Event) -> None:
-        """Takes one event."""
+    def take(self, events: Iterable[Event]) -> None:
+        """Takes events; what is not understood is noted."""
+        for event in events:
+            self._count += 1
+            try:
+                self._add(event)
+            except _Bad as error:
+                self._notes.add(event.where, f"left out: {error}")
+        waiting = [t.name for t in self._open.values() if not t.interrupts]
+        ends = [f"the end: no result was told of {', '.join(waiting)}"] if waiting else []
+        self.log.notes = [*self._notes.all, *ends]
+
+    def check(self, told: str) -> None:
+        """Raises `LogError` where no checkpoint was told of."""
+        if not len(self.log):
+            first = f" ({self._notes.told[0]})" if self._notes.told else ""
+            raise LogError(
+                f"{told} has no checkpoint that could be read, in {self._count} events{first}. "
+                'Events are those of graph.stream(…, stream_mode="debug"), of a graph with a '
+                "checkpointer."
+            )
+
+    def _add(self, event: Event) -> None:
         if event.kind == "metadata":
             return self._metadata(event.data)
         if event.kind == "error":
@@ -111,12 +120,6 @@ class _Fold:
         if len(self._open) != 1:
             self._notes.add("the run", f"ended with an error: {text}")
         self._open = {}
-
-    def end(self) -> None:
-        """No more events come."""
-        waiting = [t.name for t in self._open.values() if not t.interrupts]
-        if waiting:
-            self._notes.add("the end", f"no result was told of {', '.join(waiting)}")
 
     # -- checkpoints -------------------------------------------------------------------------
 

@@ -24,9 +24,11 @@ LITERAL_LIMIT = 8 * 2**20
 
 LITERAL_DEPTH = 80
 NOTE_LIMIT = 20
+CUT = "cut short: left out"
 MODES = {"debug", "checkpoint", "checkpoints", "task", "tasks", "task_result", "metadata", "error"}
 
 _PRINTED = re.compile(r"^Receiving (?:new )?event of type: ([\w|:.-]+)\.\.\.\s*$", re.MULTILINE)
+_LINE = re.compile(r"\r\n|\n|\r")  # and not what else splits lines: JSON may hold it in texts
 _SSE = re.compile(r"^(?:event|data):", re.MULTILINE)
 _STRINGS = re.compile(r"""[rbuRBU]{0,2}(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")""")
 _CHAIN = re.compile(r"[-+~][\s(]*[-+~]|\d[jJ]?\s*[-+][^,\])}]*?[\w)]\s*[-+]")
@@ -59,6 +61,10 @@ class Notes:
             self.told.append(f"{where}: {why[:300]}")
         else:
             self._more += 1
+
+    def mend(self) -> None:
+        """Forgets what was cut short: the rest has come."""
+        self.told = [note for note in self.told if not note.endswith(CUT)]
 
     @property
     def all(self) -> list[str]:
@@ -150,7 +156,12 @@ def from_text(text: str, notes: Notes) -> Iterator[Event]:
         return from_objects((from_json(each) for each in whole), notes)
     if start not in ("{", "[", "(") and _SSE.search(text):
         return _sse(text, notes)
-    return _lines(text, notes)
+    return from_lines(text, notes)
+
+
+def goes_by_lines(text: str) -> bool:
+    """Whether a text holds an event a line, so that it can be read on where it ended."""
+    return text.lstrip("\ufeff \n")[:1] == "{" and not _PRINTED.search(text)
 
 
 def _whole(text: str) -> list[Any] | None:
@@ -168,14 +179,15 @@ def _is_row(found: list[Any]) -> bool:
     return 2 <= len(found) <= 3 and isinstance(found[0], list | str)
 
 
-def _lines(text: str, notes: Notes) -> Iterator[Event]:
+def from_lines(text: str, notes: Notes, before: int = 0) -> Iterator[Event]:
+    """Events of a text with one a line, `before` lines of which were read before."""
     seen = 0
-    lines = text.splitlines()
+    lines = _LINE.split(text)
     for number, line in enumerate(lines, 1):
         part = line.strip()
         if not part:
             continue
-        where = f"line {number}"
+        where = f"line {before + number}"
         if part[0] not in "{[(":
             notes.add(where, "not an event")
             continue
@@ -183,7 +195,7 @@ def _lines(text: str, notes: Notes) -> Iterator[Event]:
             thing = _loaded(part)
         except ValueError as error:
             last = number == len(lines) and not text.endswith("\n")
-            notes.add(where, "cut short: left out" if last else f"left out: {error}")
+            notes.add(where, CUT if last else f"left out: {error}")
             continue
         found = event_of(thing, where)
         if found is None:
@@ -191,7 +203,7 @@ def _lines(text: str, notes: Notes) -> Iterator[Event]:
             continue
         seen += 1
         yield found
-    if not seen and not notes.told:
+    if not seen and not notes.told and not before:
         raise LogError("The log is empty")
 
 
@@ -258,7 +270,7 @@ def _printed(text: str, notes: Notes) -> Iterator[Event]:
             found = _named(head[1], _first_value(body), None, where)
         except ValueError as error:
             cut = end == len(text) and not text.endswith("\n")
-            notes.add(where, "cut short: left out" if cut else f"left out: {error}")
+            notes.add(where, CUT if cut else f"left out: {error}")
             continue
         if found is not None:
             yield found
@@ -277,7 +289,7 @@ def _first_value(body: str) -> Any:
 
 def _sse(text: str, notes: Notes) -> Iterator[Event]:
     name, data, first = "message", [], 0
-    lines = text.splitlines()
+    lines = _LINE.split(text)
     for number, line in enumerate([*lines, ""], 1):
         if line.strip():
             key, _, value = line.partition(":")
@@ -304,5 +316,5 @@ def _sse_event(name: str, data: str, where: str, last: bool, notes: Notes) -> Ev
     try:
         return _named(name, _loaded(data), None, where)
     except ValueError as error:
-        notes.add(where, "cut short: left out" if last else f"left out: {error}")
+        notes.add(where, CUT if last else f"left out: {error}")
         return None

@@ -135,17 +135,22 @@ class RecordedSaver:
         known = self._all.setdefault(key, {})
         if known.get(record.id) == record:
             return
-        newest = self._newest.get(key, "")
-        if record.id <= newest:  # what was made from it must be made anew
-            self._clocks.pop(key, None)
-        self._newest[key] = max(newest, record.id)
+        self._newest[key] = max(self._newest.get(key, ""), record.id)
+        self.told_more(record)
         known[record.id] = record
         if record.source == "loop":
             self._followed.setdefault((*key, record.parent_id), record.id)
 
     def told_more(self, record: Recorded) -> None:
-        """Something was added to a checkpoint that is kept."""
-        self._clocks.pop((record.thread, record.ns), None)
+        """Something was added to a checkpoint: what was made from it must be made anew."""
+        key = (record.thread, record.ns)
+        if record.id == self._newest.get(key):
+            self._clocks.get(key, {}).pop(record.id, None)
+        else:
+            self._clocks.pop(key, None)
+
+    def renew(self) -> None:
+        """Reads what is new, where the source can grow."""
 
     def record(self, thread: str, ns: str, checkpoint_id: str | None) -> Recorded | None:
         """One checkpoint as it was told (None: the newest)."""
@@ -175,6 +180,7 @@ class RecordedSaver:
     ) -> Iterator[CheckpointTuple]:
         """Checkpoints, the newest first."""
         del filter, before  # nothing asks for them here
+        self.renew()
         where = (config or {}).get("configurable") or {}
         keys = [
             key

@@ -18,7 +18,8 @@ from ckpt_viz.timeline.event_text import (
     from_text,
     looks_like_event,
 )
-from ckpt_viz.timeline.history_file import is_history, read_history
+from ckpt_viz.timeline.history_file import HistoryFile, is_history, read_history
+from ckpt_viz.timeline.log_file import LogFile
 from ckpt_viz.timeline.recorded import RecordedSaver
 
 SQLITE = b"SQLite format 3\0"
@@ -41,10 +42,18 @@ def told_by(source: Any) -> RecordedSaver | None:
     if isinstance(source, str | Path):
         where = Path(source).expanduser()
         if _is_text_file(where):
-            saver = read_text(_text_of(where), str(where))
-            saver.name = where.name if saver.name in ("event log", "export") else saver.name
-            return saver
+            return _read_file(where)
     return None
+
+
+def _read_file(where: Path) -> RecordedSaver:
+    raw = _bytes_of(where)
+    history = _history(raw.decode("utf-8", "replace"), str(where))
+    if history is None:
+        return LogFile(where, raw)
+    if history.name == HistoryFile.name:
+        history.name = where.name
+    return history
 
 
 def read_text(text: str, told: str = "The text") -> RecordedSaver:
@@ -53,22 +62,31 @@ def read_text(text: str, told: str = "The text") -> RecordedSaver:
     Raises:
         LogError, HistoryFileError: as `told_by`.
     """
-    if text.lstrip()[:1] == "{":
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError):
-            data = None
-        if is_history(data):
-            return read_history(data)
-        if isinstance(data, dict) and {"hello", "checkpoints"} <= data.keys():
-            raise LogError(
-                f"{told} is an export without its history, as older versions wrote it: "
-                "only a browser can show it. Export it again."
-            )
-    if not text.strip():
-        raise LogError(f"{told} is empty")
+    history = _history(text, told)
+    if history is not None:
+        return history
     notes = Notes()
     return read_log(from_text(text, notes), notes, told)
+
+
+def _history(text: str, told: str) -> RecordedSaver | None:
+    """The exported history that a text is; None where it may be a log."""
+    if not text.strip():
+        raise LogError(f"{told} is empty")
+    if text.lstrip()[:1] != "{":
+        return None
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if is_history(data):
+        return read_history(data)
+    if isinstance(data, dict) and {"hello", "checkpoints"} <= data.keys():
+        raise LogError(
+            f"{told} is an export without its history, as older versions wrote it: "
+            "only a browser can show it. Export it again."
+        )
+    return None
 
 
 def _is_text_file(where: Path) -> bool:
@@ -81,10 +99,10 @@ def _is_text_file(where: Path) -> bool:
     return bool(start) and not start.startswith(SQLITE) and b"\0" not in start
 
 
-def _text_of(where: Path) -> str:
+def _bytes_of(where: Path) -> bytes:
     size = where.stat().st_size
     if size > TEXT_LIMIT:
         raise LogError(
             f"{where} has {size} bytes, and a log is read up to {TEXT_LIMIT}: cut it by run"
         )
-    return where.read_text(encoding="utf-8", errors="replace")
+    return where.read_bytes()

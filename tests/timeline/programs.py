@@ -154,7 +154,7 @@ def odd_values(e, saver):
         return {"foo": {"t": (1, 2), "b": b"\0\xff", "s": {3}, "n": float("inf"), 5: "five"}}
 
     b = built(e, {"a": adds("a"), "odd": odd}, [(e.START, "a"), ("a", "odd")])
-    return b.compile(checkpointer=saver), [{"xs": [], "foo": "\u4e2d"}]
+    return b.compile(checkpointer=saver), [{"xs": [], "foo": "\u4e2d\u2028\x85\r\n"}]
 
 
 PROGRAMS = {

@@ -271,6 +271,27 @@ def test_a_second_run_is_added_after_one_that_was_cut(e, tmp_path):
         record("run", path)
 
 
+def test_a_log_is_followed_while_it_is_written(e, tmp_path):
+    graph, inputs = PROGRAMS["asks"](e, e.Saver())
+    whole = record([v for run in streamed(graph, inputs) for v in run], tmp_path / "whole.jsonl")
+    raw = whole.read_bytes()
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(raw[: raw.index(b"\n", 800) + 20])
+    timeline = open_timeline(path)
+    seen = [len(timeline.rows())]
+    with path.open("ab", buffering=0) as file:
+        for at in range(path.stat().st_size, len(raw), 150):
+            file.write(raw[at : at + 150])
+            timeline.refresh()
+            seen.append(len(timeline.rows()))
+    assert seen == sorted(seen)
+    assert len(set(seen)) > 2
+    assert told(timeline) == told(open_timeline(graph, "1"))
+    assert timeline.notes == ()
+    path.unlink()
+    assert timeline.refresh() == []
+
+
 # -- rules of the fold -----------------------------------------------------------------------
 
 
