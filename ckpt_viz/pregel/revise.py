@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ckpt_viz.errors import CheckpointNotFoundError, ThreadBusyError
+from ckpt_viz.ids import checkpoint_id
 from ckpt_viz.pregel.edit import inherited, round_steps
 from ckpt_viz.pregel.lease import release, take, take_steps
 from ckpt_viz.pregel.requests import Load
@@ -35,7 +36,7 @@ def revise_steps(run: Run, base: str | None, revise: Revise) -> Script:
     """Save what ``revise`` makes of a checkpoint, as its child; the config of the new one.
 
     A run that addresses no checkpoint extends the head, which ``base`` must then be (None: whatever
-    it is). One that addresses ``base`` makes a branch of its own.
+    it is). One that addresses ``base`` makes a branch of its own, which becomes the head.
 
     Raises:
         CheckpointNotFoundError: there is no such checkpoint.
@@ -50,7 +51,9 @@ def revise_steps(run: Run, base: str | None, revise: Revise) -> Script:
             raise CheckpointNotFoundError(
                 f"Thread {thread!r} has no checkpoint {base!r}: nothing was saved."
             )
-        if base is not None and not run.addressed and not run.guarded:
+        if run.addressed:
+            yield from _come_after(run)
+        elif base is not None and not run.guarded:
             yield from _check_head(run, base)
         run.open(saved)
         run.parents = run.metadata.get("parents") or {}
@@ -60,6 +63,13 @@ def revise_steps(run: Run, base: str | None, revise: Revise) -> Script:
         return (yield from round_steps(run, [update], saved, False))
     finally:
         release(run)
+
+
+def _come_after(run: Run) -> Script:
+    """Let the branch's id be later than the head's, which a clock ahead of ours may have given."""
+    head = yield Load(run.where(None))
+    if head is not None:
+        checkpoint_id(0, head.checkpoint["id"])  # the next id of this process is later than this
 
 
 def _check_head(run: Run, base: str) -> Script:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ckpt_viz import ids
 from ckpt_viz.agents import (
     AgentState,
     FoldingPolicy,
@@ -107,6 +109,21 @@ async def test_roll_back_to_a_turn(manager: Any) -> None:
             await recovery.rollback_to_turn("sess-123", turn)
     with pytest.raises(SessionNotFoundError, match="Session nobody not found"):
         await recovery.rollback_to_turn("nobody", 1)
+
+
+async def test_going_back_counts_also_after_a_machine_whose_clock_is_ahead(
+    manager: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talk(manager, 2)
+    real = time.time_ns
+    with monkeypatch.context() as ahead:
+        ahead.setattr("ckpt_viz.ids.time.time_ns", lambda: real() + 3_600_000_000_000)
+        await talk(manager, 1)
+    ids._clock.reset()  # another process than the one whose clock is ahead
+    rolled = await StateRecovery(manager).rollback_to_turn("sess-123", 1)
+    assert (rolled.turns, (await manager.get_state("sess-123")).turns) == (1, 1)
+    await talk(manager, 1)
+    assert (await manager.get_state("sess-123")).turns == 2
 
 
 async def test_a_turn_at_which_nothing_was_saved_is_cut_out(kind: Any) -> None:
