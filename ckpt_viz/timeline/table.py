@@ -20,6 +20,8 @@ from ckpt_viz.timeline.topology import is_routing
 
 PREVIEW = 120
 INDEX_SECONDS = 2.0
+SIZED_THREADS = 1_000
+"""Beyond this many the bytes of threads are not asked for: to add them up, all rows are read."""
 SIZES_SECONDS = 20.0
 Key = Literal["time", "id", "steps", "size", "state"]
 STATES: Mapping[str, str] = {"error": "failed", "interrupt": "waits", "pending": "can go on"}
@@ -145,6 +147,8 @@ class ThreadTable:
     def _sized(self) -> dict[str, int]:
         read, sizes = self._sizes
         tell = getattr(self._reader.saver, "threads", None)
+        if len(self._index[1]) > SIZED_THREADS:
+            return {}
         if time.monotonic() - read > SIZES_SECONDS:
             rows = tell() if callable(tell) else ()
             if isinstance(rows, list):  # a coroutine or what another saver means by it: no sizes

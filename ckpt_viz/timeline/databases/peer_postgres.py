@@ -59,8 +59,8 @@ class PostgresPlace:
         with self._lock:
             try:
                 return self._run(statements)
-            except psycopg.OperationalError as error:
-                if self._conn is not None and not self._conn.closed:
+            except psycopg.Error as error:
+                if self._conn is None or not self._conn.closed:
                     raise self._told(error) from error
             try:
                 return self._run(statements)  # the connection was lost: once more on a new one
@@ -86,6 +86,11 @@ class PostgresPlace:
         return self._conn
 
     def _told(self, error: psycopg.Error) -> SourceError:
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return SourceError(
+                "The PostgreSQL database is locked by another transaction. Try again when it is "
+                "done; nothing was changed."
+            )
         return SourceError(f"The PostgreSQL database can't be read: {str(error).strip()}")
 
 
@@ -105,7 +110,7 @@ def read_only_address(url: str) -> str:
         raise SourceError(f"This is no address of a PostgreSQL database: {error}") from error
     rules = (
         "-c default_transaction_read_only=on "
-        f"-c statement_timeout={PATIENCE * 1000} -c lock_timeout={PATIENCE * 1000}"
+        f"-c statement_timeout={PATIENCE * 1000} -c lock_timeout={PATIENCE * 500}"
     )
     parts["options"] = f"{parts.get('options') or ''} {rules}".strip()
     parts.setdefault("connect_timeout", PATIENCE)
