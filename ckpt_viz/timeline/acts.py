@@ -107,6 +107,8 @@ class GraphTimeline(GraphRuns):
     def _can_scratch(self) -> Able:
         if self.is_scratch:
             return Able(False, "This is the scratch copy")
+        if self.checkpoint_ns:
+            return Able(False, "A copy is made of the root graph's history: leave this one")
         if not hasattr(self.graph, "nodes"):
             return Able(False, self.graphless or "There is no graph to run on a copy")
         return Able(True)

@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import { ChannelsPanel } from "./channels";
 import { Lazy } from "./lazy";
 import { Later } from "./more/load";
@@ -32,6 +33,12 @@ export function Inspector(props: { view: View; branches: Branch[]; slow: boolean
 
 function ActSheet({ view }: { view: View }) {
   const { store } = view;
+  useEffect(() => {
+    store.held++;
+    return () => {
+      store.held--;
+    };
+  }, []);
   const props: SheetProps = {
     store,
     view: view.id,

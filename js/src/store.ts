@@ -58,6 +58,8 @@ export class Store {
   private ticket = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private started = false;
+  /** How many sheets are filled in for the selected row: while there is one, it stays selected. */
+  held = 0;
   /** A row to select as soon as it is there. */
   private wanted: string | null = null;
 
@@ -389,7 +391,7 @@ export class Store {
     const hello = this.hello.peek();
     if (typeof message.thread === "string" && hello?.thread && message.thread !== hello.thread) return;
     const body = (Array.isArray(message.rows) ? message : message.rows) as RowsMsg;
-    const followed = this.selected.peek() !== null && this.selected.peek() === this.head;
+    const followed = this.held === 0 && this.selected.peek() !== null && this.selected.peek() === this.head;
     const before = this.head;
     this.applyRows(body);
     for (const row of readRows(body)) {

@@ -55,7 +55,7 @@ export function Toolbar(props: { view: View; branches: Branch[]; found: Hits }) 
           bare
           kind="quiet"
           title="Try on a scratch copy: this history stays as it is"
-          why={view.why("scratch")}
+          why={view.why("scratch") ?? (store.hello.value?.thread === null ? "Pick a thread first." : null)}
           onPress={() => void view.enterScratch()}
         />
         <Button label="Export" icon="down" bare kind="quiet" onPress={() => view.openSheet("export")} />

@@ -1,6 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { oneAtATime } from "./acts";
 import type { Tab } from "./places";
+import { placeOf } from "./rows";
 import { findLast } from "./search";
 import { asKernelError, type Row, type Store } from "./store";
 import type { ThemeChoice } from "./theme";
@@ -312,7 +313,8 @@ export class View {
 
   /** From here on a copy in memory, which leaves the history as it is. */
   enterScratch(): Promise<void> {
-    const checkpoint = this.row?.unfinished?.parent ?? this.row?.id ?? null;
+    const here = this.row?.unfinished?.parent ?? this.row?.id ?? null;
+    const checkpoint = here === null || placeOf(here).at !== undefined ? null : here; // inside: of the head
     return this.elsewhere("scratch", { checkpoint }, "This is a scratch copy now.");
   }
 

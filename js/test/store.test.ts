@@ -125,6 +125,17 @@ describe("store", () => {
     expect(store.selected.value).toBe("n1");
   });
 
+  it("stays where a sheet is being filled in, also at the head", async () => {
+    const { kernel, store } = await opened(new FakeKernel(chain(4)));
+    store.held = 1;
+    kernel.addRow(row("n4", "n3", 3, ["plan"]));
+    expect(store.selected.value).toBe("n3");
+    store.held = 0;
+    store.select("n4");
+    kernel.addRow(row("n5", "n4", 4, ["plan"]));
+    expect(store.selected.value).toBe("n5");
+  });
+
   it("selects a fork as soon as its row is there", async () => {
     const { kernel, store } = await opened(new FakeKernel(chain(4)));
     store.selectWhenThere("new");

@@ -245,6 +245,7 @@ def test_a_read_only_history_can_be_tried_on_scratch(chain):
     assert "more" in scratch.snapshot().values["xs"]
     alone = open_timeline(chain.saver, "1")
     assert not alone.can.scratch.ok
+    assert "leave this one" in chain.at("1", "sub:1").can.scratch.why
 
 
 def test_where_acts_write(tmp_path, e):
