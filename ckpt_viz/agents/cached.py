@@ -99,16 +99,20 @@ class OptimizedStateManager(StateManager):
         It comes from the cache where that has it. The cache does not hear of edits that are made
         past this manager, as by the Explorer: `forget` makes it ask the saver.
         """
-        whole = await self._cached(session_id)
+        whole = await self._cached(session_id) or await self._read(session_id)
+        return None if whole is None else view_of(whole)
+
+    async def _read(self, session_id: str) -> Any:
+        """What is saved, which is then cached, unless the session goes on meanwhile."""
+        whole = await super().get_state(session_id)
         if whole is None:
-            whole = await super().get_state(session_id)
-            if whole is None:
-                return None
-            await self._keep(whole)
-            now = await self.storage.saved(session_id)
-            if now is None or now.id != whole.origin:
-                await self.forget(session_id)
-        return view_of(whole)
+            return None
+        await self._keep(whole)
+        now = await self.storage.saved(session_id)
+        if now is not None and now.id == whole.origin:
+            return whole
+        await self.forget(session_id)
+        return None if now is None else await self.storage.state_of(session_id, now)
 
     async def checkpoint(self, state: Any) -> str:
         """Save a state; the id of its checkpoint. Where it is folded, it becomes the view of it.

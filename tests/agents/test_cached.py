@@ -207,7 +207,7 @@ async def test_a_reader_that_is_overtaken_does_not_fill_the_cache_with_what_is_o
     cache.wait = 0.0
     state.add_message("user", "newer")
     await writer.checkpoint(state)
-    await reading
+    assert await reading == state
     assert await reader.get_state("s") == state
 
 
