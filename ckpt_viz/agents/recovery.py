@@ -67,7 +67,9 @@ class StateRecovery:
         return await self.state_manager.fork(home, checkpoint_id, "restore")
 
     async def rollback_to_turn(self, session_id: str, turn_number: int) -> Any:
-        """Go back to how a session was after a turn, with what was known then; that state.
+        """Go back to how a session was when a turn was over and the next had not begun; that state.
+
+        What was known then is known again, and nothing more.
 
         Where no state was saved at that turn, the next one is taken and its conversation cut.
 
