@@ -12,7 +12,7 @@ import inspect
 import re
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 from ckpt_viz.agents.state import Fields, fields_of, state_from, version_of
 from ckpt_viz.errors import MigrationError
@@ -22,20 +22,15 @@ _METHOD = re.compile(r"migrate_v(\d+)_to_v(\d+)")
 
 
 class Both(dict[str, Any]):
-    """A state's fields for a migration that names no type: by key and by attribute.
+    """A state's fields for a migration that names no class: by key, by attribute and by ``vars``.
 
-    >>> both = Both(a=1); both.b = both.a + 1; both["b"]
-    2
+    >>> both = Both(a=1); both.b = both.a + 1; both["b"], vars(both)
+    (2, {'a': 1, 'b': 2})
     """
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(f"The state has no field {name!r}") from None
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self[name] = value
+    def __init__(self, fields: Fields | None = None, **more: Any) -> None:
+        super().__init__(fields or {}, **more)
+        self.__dict__ = self
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +152,8 @@ class StateMigrator:
             at = step.function(_given(step, at))
             if inspect.isawaitable(at):
                 at = await at
+            if (made := _state_class(type(at))) is not None:
+                self.classes.setdefault(step.end, made)
             at = _taken(step, at)
         return at  # type: ignore[no-any-return]
 
@@ -200,15 +197,21 @@ def detect(fields: Fields) -> int:
 
 
 def _classes(function: Callable[[Any], Any]) -> tuple[type[Any] | None, type[Any] | None]:
-    """The state classes that a function's annotations name."""
-    target = function if inspect.isroutine(function) else type(function).__call__
-    try:
-        hints = get_type_hints(target)
-    except NameError:  # a class of the caller's that is not at hand by name
-        return None, None
-    gives = hints.pop("return", None)
-    takes = next(iter(hints.values()), None)
-    return _state_class(takes), _state_class(gives)
+    """The state classes that a function's annotations name.
+
+    An annotation that is text is looked up among the names that the function sees; it is not run.
+    """
+    target: Any = function if inspect.isroutine(function) else type(function).__call__
+    target = inspect.unwrap(getattr(target, "__func__", target))
+    hints = dict(getattr(target, "__annotations__", {}))
+    names = dict(getattr(target, "__globals__", {}))
+    if inspect.isfunction(target):
+        names |= inspect.getclosurevars(target).nonlocals
+    found = {
+        key: names.get(h.strip("'\"")) if isinstance(h, str) else h for key, h in hints.items()
+    }
+    gives = found.pop("return", None)
+    return _state_class(next(iter(found.values()), None)), _state_class(gives)
 
 
 def _state_class(hint: Any) -> type[Any] | None:

@@ -63,6 +63,10 @@ class SessionStorage:
         saver: any saver; of this package's, each serves async programs.
         state_class: the class of states, at the version of now.
         migrator: brings states of older versions to it when they are loaded.
+
+    Raises:
+        TypeError: it is no saver. ValueError: no class is known of the version that the migrations
+            lead to.
     """
 
     def __init__(
@@ -80,8 +84,15 @@ class SessionStorage:
         self.saver = saver
         self.migrator = migrator
         self.state_class = state_class
-        if migrator is not None and migrator.newest > version_of(state_class):
-            self.state_class = migrator.classes.get(migrator.newest, state_class)
+        newest = 0 if migrator is None else migrator.newest
+        if migrator is not None and newest > version_of(state_class):
+            if newest not in migrator.classes:
+                raise ValueError(
+                    f"The migrations lead to version {newest}, and {state_class.__name__} is of "
+                    f"version {version_of(state_class)}: give the class of states that has "
+                    f"`version: int = {newest}` as state_class=, or annotate the function with it."
+                )
+            self.state_class = migrator.classes[newest]
         self._classes: dict[int, type[Any]] = {version_of(self.state_class): self.state_class}
         self._seen: Any = None
         self._graphs: dict[type[Any], Any] = {}

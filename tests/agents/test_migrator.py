@@ -68,8 +68,35 @@ async def test_functions_that_name_no_class_get_the_fields_by_key_and_by_name() 
     }
     assert await migrator.migrate_v1_to_v3({**vars(before)}) == made
     migrator.register(3, 4, lambda s: s.nothing)
-    with pytest.raises(AttributeError, match="no field 'nothing'"):
+    with pytest.raises(AttributeError, match="nothing"):
         await migrator.migrate(made)
+
+
+async def test_classes_that_only_the_function_sees_are_found() -> None:
+    @dataclass
+    class Here(AgentState):
+        version: int = 2
+        tags: list[str] = field(default_factory=list)
+
+    migrator = StateMigrator()
+
+    @migrator.register(1)
+    def to_here(state: AgentState) -> Here:
+        assert isinstance(state, AgentState)
+        return Here(**vars(state), tags=["here"])
+
+    made = await migrator.migrate(first())
+    assert (type(made), made.tags, made.version) == (Here, ["here"], 2)
+    plain = StateMigrator()
+    plain.register(1, 2, lambda state: Here(**vars(state), tags=["plain"]))
+    assert (await plain.migrate({**vars(first())}))["tags"] == ["plain"]
+
+    class Callable:
+        def __call__(self, state: AgentState) -> Here:
+            return to_here(state)
+
+    plain.register(1, 2, Callable())
+    assert (await plain.migrate(first())).tags == ["here"]
 
 
 async def test_the_shortest_way_is_taken() -> None:
@@ -181,6 +208,15 @@ async def test_the_graph_of_the_sessions_migrates_too(saver: Any) -> None:
 @dataclass
 class Wrong(AgentState):
     extra: list[int] = field(default_factory=list)
+
+
+def test_migrations_to_a_version_of_which_no_class_is_known() -> None:
+    migrator = StateMigrator()
+    migrator.register(1, 2, lambda state: {**state, "context": {}})
+    with pytest.raises(ValueError, match="lead to version 2, and AgentState is of version 1"):
+        StateManager(InMemorySaver(), migrator=migrator)
+    manager = StateManager(InMemorySaver(), state_class=AgentStateV2, migrator=migrator)
+    assert manager.storage.state_class is AgentStateV2
 
 
 async def test_fields_that_the_class_does_not_have_are_named(saver: Any) -> None:
