@@ -13,6 +13,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from ckpt_viz.errors import SourceError
+
 BATCH_SECONDS = 0.1
 POLL_SECONDS = 0.5
 POLL_LIMIT = 5.0
@@ -40,6 +42,7 @@ class Worker:
         self._thread: threading.Thread | None = None
         self._last = 0.0
         self._pause = POLL_SECONDS
+        self._trouble = ""
         self._seen = time.monotonic()
 
     def put(self, job: Job) -> None:
@@ -106,9 +109,12 @@ class Worker:
         quiet = not (found[0] or asked)
         self._pause = min(POLL_LIMIT, self._pause * BACK_OFF) if quiet else POLL_SECONDS
 
-    @staticmethod
-    def _guard(job: Job) -> None:
+    def _guard(self, job: Job) -> None:
         try:
             job()
+        except SourceError as error:  # locked for a while, or gone: told once, and asked again
+            if str(error) != self._trouble:
+                log.warning("%s", error)
+            self._trouble = str(error)
         except Exception:
             log.exception("the Explorer's worker failed; it goes on with the next request")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from ckpt_viz.timeline.databases.beside import beside
 from ckpt_viz.timeline.rows import config_id
 
 ListAll = Callable[[], Iterable[Any]]
@@ -25,9 +26,9 @@ class Head(NamedTuple):
 
 def heads(saver: Any, query: str, list_all: ListAll) -> list[Head]:
     """All threads whose id holds `query`, in any case, the last used first."""
-    told = getattr(saver, "thread_heads", None)
-    if callable(told):
-        return [Head(thread, id_, None) for thread, id_ in told(query)]
+    index = index_of(saver)
+    if index is not None:
+        return [Head(thread, id_, None) for thread, id_ in index.thread_heads(query)]
     storage = getattr(saver, "storage", None)
     found = _stored(storage) if isinstance(storage, dict) else _listed(list_all())
     wanted = query.casefold()
@@ -35,11 +36,20 @@ def heads(saver: Any, query: str, list_all: ListAll) -> list[Head]:
     return sorted(kept, key=lambda head: head.id, reverse=True)
 
 
+def index_of(saver: Any) -> Any:
+    """What tells the saver's threads quickly: itself, what it adapts, or a reader of its file."""
+    for one in (saver, getattr(saver, "saver", None)):
+        if callable(getattr(one, "thread_heads", None)):
+            return one
+    return beside(saver)
+
+
 def counts(saver: Any, found: Sequence[Head]) -> dict[str, int]:
     """How many root checkpoints each of these threads has."""
     unknown = [head.thread for head in found if head.checkpoints is None]
     known = {head.thread: head.checkpoints for head in found if head.checkpoints is not None}
-    return {**known, **(saver.count_checkpoints(unknown) if unknown else {})}
+    index = index_of(saver)
+    return {**known, **(index.count_checkpoints(unknown) if unknown and index else {})}
 
 
 def _stored(storage: dict[Any, Any]) -> Iterable[Head]:

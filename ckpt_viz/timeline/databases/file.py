@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from ckpt_viz.errors import SourceError
+from zstandard import ZstdError
+
+from ckpt_viz.errors import CkptVizError, SourceError
 
 T = TypeVar("T")
 MAGIC = b"SQLite format 3\0"
@@ -23,6 +25,8 @@ PATIENCE = 2.0
 _HEADER = 100
 _TRIES = 5
 _MOVING = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_SCHEMA)
+_DAMAGE = (ArithmeticError, LookupError, TypeError, ValueError, ZstdError)
+"""What unpacking raises where bytes are not what was written."""
 Sign = tuple[Any, ...]
 
 
@@ -54,6 +58,10 @@ class SqliteFile:
                     if not (moved and left and self._look() != before):
                         raise self._told(error) from error
                     continue
+                except _DAMAGE as error:
+                    if isinstance(error, CkptVizError):
+                        raise
+                    raise SourceError(f"{self._name} is damaged: {error!r}") from error
                 if before[-1] or self._look() == before:
                     return found
                 self.close()
@@ -112,6 +120,14 @@ class SqliteFile:
                 "stopped in the middle of a write. Copy it with its -wal file to a folder of yours."
             )
         return SourceError(f"{self._name} can't be read: {error}")
+
+
+def tables_of(conn: sqlite3.Connection) -> dict[str, list[str]]:
+    """Table -> its columns."""
+    sql = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'"
+    names = [name for (name,) in conn.execute(sql)]
+    ask = "SELECT name FROM pragma_table_info(?)"
+    return {name: [column for (column,) in conn.execute(ask, (name,))] for name in names}
 
 
 def _whole(conn: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.errors import SourceError
-from ckpt_viz.timeline.databases.file import SqliteFile
+from ckpt_viz.timeline.databases.file import SqliteFile, tables_of
 from ckpt_viz.timeline.databases.keys import key_tag, serializer
 from ckpt_viz.timeline.databases.own_server import OwnServer
 from ckpt_viz.timeline.databases.own_sqlite import OwnSqlite, is_ours
@@ -68,7 +68,7 @@ def _title(address: str) -> str:
 
 def _open_sqlite(path: Path, wish: Wish) -> Any:
     file = SqliteFile(path)
-    columns = file.read(_columns)
+    columns = file.read(tables_of)
     ours, peer = is_ours(columns), is_peer(columns)
     if ours and peer:
         ours = file.read(lambda conn: _newest(conn, "ckpt_checkpoints", "tag") is not None)
@@ -90,14 +90,6 @@ def _open_sqlite(path: Path, wish: Wish) -> Any:
     if ours:
         return SqliteSaver.from_conn_string(path, serde=serde)
     return peer_saver("sqlite", str(path), wish.key)
-
-
-def _columns(conn: sqlite3.Connection) -> dict[str, list[str]]:
-    """Table -> its columns."""
-    sql = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'"
-    names = [name for (name,) in conn.execute(sql)]
-    ask = "SELECT name FROM pragma_table_info(?)"
-    return {name: [column for (column,) in conn.execute(ask, (name,))] for name in names}
 
 
 def _newest(conn: sqlite3.Connection, table: str, column: str) -> Any:
