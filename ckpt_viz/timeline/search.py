@@ -2,9 +2,12 @@
 
 ``node:tool source:fork messages~"refund" error -step:0`` means all of its terms at once. A term is
 
-- ``node:``, ``next:``, ``changed:``, ``source:``, ``status:`` and a word; ``step:4``, ``step:3..9``
-- ``error``, ``waits``, ``fork``, ``edit``, ``head``; any other word is looked for in names
-- ``PATH~text`` (the value there holds the text), ``PATH=json``, ``PATH!=json``, ``PATH<3``, ``>3``
+- ``node:``, ``next:``, ``changed:``, ``source:``, ``status:``, ``id:`` and a word
+- ``step:4``, ``step:3..9``, ``step>3``
+- ``error``, ``waits``, ``done``, ``pending``, ``fork``, ``copy``, ``edit``, ``input``, ``head``;
+  any other word is looked for in names
+- ``PATH~text`` (the value there holds the text), ``PATH=json``, ``PATH!=json``, ``PATH<3``, ``>3``;
+  ``metadata.PATH`` is in the metadata
 - ``"text"``: some value of the state holds the text
 - ``-term``: not so.
 
@@ -33,7 +36,11 @@ _TERM = re.compile(
 _WORDS: dict[str, Callable[[Row], bool]] = {
     "error": lambda row: row.status == "error",
     "waits": lambda row: row.status == "interrupt",
+    "done": lambda row: row.status == "done",
+    "pending": lambda row: row.status == "pending",
     "fork": lambda row: row.source == "fork",
+    "copy": lambda row: row.copy_of is not None,
+    "input": lambda row: row.source == "input",
     "edit": lambda row: row.source == "update",
     "head": lambda row: row.head,
 }
@@ -45,6 +52,7 @@ _FIELDS: dict[str, Callable[[Row], Sequence[str]]] = {
     "status": lambda row: (row.status,),
 }
 DEPTH = 6
+METADATA = "metadata"
 Shown = Callable[[Any], Any]
 
 
@@ -70,14 +78,19 @@ class Query:
 
     rows: tuple[Callable[[Row], bool], ...]
     values: tuple[Callable[[Any], bool], ...]
+    metadata: tuple[Callable[[Any], bool], ...] = ()
 
     def holds(self, reader: Reader, row: Row, shown: Shown) -> bool:
         """Whether a checkpoint is meant."""
         if not all(test(row) for test in self.rows):
             return False
-        if not self.values:
+        if not self.values and not self.metadata:
             return True
-        values = shown(reader.snapshot(row.id).values)
+        snapshot = reader.snapshot(row.id)
+        known = shown({METADATA: snapshot.metadata or {}}) if self.metadata else None
+        if not all(test(known) for test in self.metadata):
+            return False
+        values = shown(snapshot.values) if self.values else None
         return all(test(values) for test in self.values)
 
 
@@ -121,14 +134,11 @@ def parse_query(text: str) -> Query:
     Raises:
         QueryError: a field, a path or a value that cannot be understood.
     """
-    rows: list[Callable[[Row], bool]] = []
-    values: list[Callable[[Any], bool]] = []
+    tests: dict[str, list[Callable[[Any], bool]]] = {"row": [], "value": [], METADATA: []}
     for term in _TERM.finditer(text):
         about, test = _test_of(term)
-        if term["not"]:
-            test = _negated(test)
-        (rows if about == "row" else values).append(test)
-    return Query(tuple(rows), tuple(values))
+        tests[about].append(_negated(test) if term["not"] else test)
+    return Query(tuple(tests["row"]), tuple(tests["value"]), tuple(tests[METADATA]))
 
 
 def _negated(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -145,7 +155,11 @@ def _test_of(term: re.Match[str]) -> tuple[str, Callable[[Any], bool]]:
         return "row", _WORDS.get(word) or (lambda row: _named(row, word))
     if op == ":":
         return "row", _field(head, word)
-    return "value", _compare(_path(head), op, word, quoted)
+    path = _path(head)
+    if path.steps == ("step",) and op != "~":
+        test = _compare(path, op, word, quoted)
+        return "row", lambda row: test({"step": row.step})
+    return METADATA if path.steps[0] == METADATA else "value", _compare(path, op, word, quoted)
 
 
 def _unquoted(text: str) -> str:
@@ -164,9 +178,11 @@ def _named(row: Row, word: str) -> bool:
 def _field(name: str, word: str) -> Callable[[Row], bool]:
     if name == "step":
         return _steps(word)
+    if name == "id":
+        return lambda row: row.id.startswith(word)
     read = _FIELDS.get(name)
     if read is None:
-        known = ", ".join(f"{field}:" for field in (*_FIELDS, "step"))
+        known = ", ".join(f"{field}:" for field in (*_FIELDS, "step", "id"))
         raise QueryError(f"There is no field {name}: the fields are {known}")
     return lambda row: any(word.lower() == one.lower() for one in read(row))
 

@@ -2,6 +2,7 @@ import { useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Banners } from "./bar";
 import { useHits } from "./find";
+import { GoTo } from "./goto";
 import { Inspector } from "./inspector";
 import { Later } from "./more/load";
 import { Nothing, RUN_NEWS, Skeleton, Splitter } from "./places";
@@ -15,7 +16,7 @@ import { Tree } from "./tree";
 import type { Model } from "./types";
 import { ErrorBox } from "./ui";
 import { View } from "./view";
-import { WatchStrip } from "./watch";
+import { columnsOf, WatchStrip } from "./watch";
 
 export function App({ model, store, root }: { model: Model; store: Store; root: HTMLElement }) {
   const view = useMemo(() => new View(store, root, themeOf(model)), []);
@@ -36,6 +37,7 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
       <Banners store={store} error={view.error.value} onDismiss={() => view.dismiss()} />
       <Strips view={view} />
       <SurpriseStrip view={view} />
+      <GoTo view={view} />
       {store.hello.value?.thread === null && <Later store={store} part="Threads" give={{ store }} />}
       <div class="ckv-main" style={{ "--ckv-split": `${view.split.value}%` }}>
         <TreePane view={view} hits={found.hits} slow={slow} />
@@ -87,6 +89,9 @@ function TreePane({ view, hits, slow }: { view: View; hits: Set<number> | null; 
   useEffect(() => view.tree?.select(selected, view.tipRow), [selected, view.tipRow, version]);
   useEffect(() => view.tree?.setMarks(view.mark.value, view.markB.value), [view.mark.value, view.markB.value]);
   useEffect(() => view.tree?.setHits(hits), [hits]);
+  const watches = view.watches.value;
+  const columns = useComputed(() => columnsOf(view.watches.value)).value;
+  useEffect(() => view.tree?.setColumns(columns), [columns, watches]);
   const hello = store.hello.value;
   const failure = store.failure.value;
   return (

@@ -77,9 +77,11 @@ export function SearchBox(props: {
   found: Hits;
   onQuery: (text: string) => void;
   onGo: (back: boolean) => void;
+  /** To the oldest hit. */
+  onFirst: () => void;
   onLeave: () => void;
 }) {
-  const { hits, problem, searching } = props.found;
+  const { hits, ids, problem, searching } = props.found;
   return (
     <span class="ckv-search">
       <input
@@ -106,10 +108,21 @@ export function SearchBox(props: {
         <span class={`ckv-hits${problem ? " ckv-bad" : ""}`} role="status" title={problem ?? undefined}>
           {problem
             ? "not understood"
-            : hits.size === 0 && !searching
+            : ids.length === 0 && !searching
               ? "nothing"
-              : `${hits.size}${searching ? "…" : ""}`}
+              : `${ids.length}${searching ? "…" : ""}`}
         </span>
+      )}
+      {ids.length > 1 && !searching && (
+        <button
+          type="button"
+          class="ckv-link"
+          title="The first checkpoint where this appears"
+          aria-label="First checkpoint where this appears"
+          onClick={props.onFirst}
+        >
+          first
+        </button>
       )}
     </span>
   );

@@ -25,19 +25,30 @@ export function make(tag: string, className: string): HTMLElement {
   return el;
 }
 
-export function topOf(el: HTMLElement): number {
-  return el.isConnected ? Number(el.dataset.top) : Number.POSITIVE_INFINITY;
+/** An element of a row, with what it shows now: properties, because attributes would cost a style pass each. */
+export interface RowElement extends HTMLElement {
+  at: number;
+  key: string;
+  top: number;
+}
+
+export function topOf(el: RowElement): number {
+  return el.isConnected ? el.top : Number.POSITIVE_INFINITY;
+}
+
+/** The row that an element stands in. */
+export function rowOf(target: EventTarget | null): RowElement | null {
+  return (target as Element | null)?.closest<RowElement>(".ckv-datarow") ?? null;
 }
 
 /** Changes only what differs: a text node that stays costs less than a new one. */
-export function setText(el: HTMLElement, text: string, title = ""): void {
+export function setText(el: HTMLElement, text: string): void {
   const node = el.firstChild as Text | null;
   if (!node) {
     if (text) el.textContent = text;
   } else if (node.data !== text) {
     node.data = text;
   }
-  if (el.title !== title) el.title = title;
 }
 
 export function setOrDrop(el: HTMLElement, name: string, value: string | null): void {
@@ -77,14 +88,38 @@ export function headRow(onFold: () => void): HTMLElement {
   return row;
 }
 
-export function newRow(): HTMLElement {
-  const row = make("div", "ckv-row ckv-datarow");
+/** A column that somebody pinned: a path, and its value at a checkpoint (null: none). */
+export interface Column {
+  name: string;
+  at(id: string): string | null;
+}
+
+/** The headers of pinned columns. */
+export function watchHeads(row: HTMLElement, columns: readonly Column[]): void {
+  for (const old of row.querySelectorAll(".ckv-c-watch")) old.remove();
+  for (const column of columns) {
+    const cell = make("span", "ckv-c-watch");
+    cell.setAttribute("role", "columnheader");
+    cell.title = safe(column.name);
+    cell.textContent = middle(safe(column.name), 18);
+    row.append(cell);
+  }
+}
+
+export function newRow(pinned = 0): RowElement {
+  const row = make("div", "ckv-row ckv-datarow") as RowElement;
   row.setAttribute("role", "row");
   row.setAttribute("aria-level", "1");
   for (const [name, className] of COLUMNS) {
     const cell = make("span", className);
     cell.setAttribute("role", name === "ran" ? "rowheader" : "gridcell");
     if (name === "ran") cell.append(make("span", "ckv-twisty"), nameCell());
+    row.append(cell);
+  }
+  for (let n = 0; n < pinned; n++) {
+    const cell = make("span", "ckv-c-watch");
+    cell.setAttribute("role", "gridcell");
+    cell.dir = "auto";
     row.append(cell);
   }
   return row;
@@ -101,6 +136,7 @@ function nameCell(): HTMLElement {
 export class RowWriter {
   /** The checkpoints that are compared, A and B. */
   marks: [string | null, string | null] = [null, null];
+  columns: readonly Column[] = [];
   private tips = new Map<string, string>();
   private branchNames: Branch[] = [];
   private branchOf = new Map<number, number>();
@@ -120,15 +156,15 @@ export class RowWriter {
     this.openParents = this.store.forest.openParents;
   }
 
-  fill(row: number, el: HTMLElement, data: Row, top: number, height: number): void {
-    el.dataset.row = String(row);
-    el.dataset.key = data.id;
-    el.dataset.top = String(top);
+  fill(row: number, el: RowElement, data: Row, top: number, height: number): void {
+    el.at = row;
+    el.key = data.id;
+    el.top = top;
     el.style.transform = `translateY(${top}px)`;
     if (el.style.height !== `${height}px`) el.style.height = `${height}px`;
     setOrDrop(el, "data-checkpoint-id", data.unfinished ? null : data.id);
     setOrDrop(el, "data-parent-id", data.parent);
-    el.setAttribute("data-fork-depth", String(this.store.lanes.depth(row)));
+    setOrDrop(el, "data-fork-depth", String(this.store.lanes.depth(row)));
     el.setAttribute("aria-rowindex", String(this.store.rows.length - row + 1));
     const [lane, step, nodes, changed, status, time] = el.children as unknown as HTMLElement[];
     setText(lane as HTMLElement, this.laneWords(row, data));
@@ -136,9 +172,12 @@ export class RowWriter {
     this.fillNodes(el, nodes as HTMLElement, data);
     const names = data.changed.map((name) => (name === "__start__" ? "input" : safe(name))).join(" ");
     const counts = data.unfinished?.counts;
-    setText(changed as HTMLElement, counts ?? middle(names, 40), counts ?? (names ? `changed: ${names}` : ""));
+    setText(changed as HTMLElement, counts ?? middle(names, 40));
     this.fillStatus(status as HTMLElement, row, data);
     setText(time as HTMLElement, this.spent(row, data));
+    this.columns.forEach((column, n) => {
+      setText(el.children[COLUMNS.length + n] as HTMLElement, middle(safe(column.at(data.id) ?? ""), 24));
+    });
     el.classList.toggle("ckv-open", data.unfinished !== undefined);
   }
 
@@ -153,14 +192,13 @@ export class RowWriter {
     const cut = ran.length > TAIL * 2 ? ran.length - TAIL : ran.length;
     setText(head, ran.slice(0, cut));
     setText(tail, ran.slice(cut));
-    if (cell.title !== ran) {
-      cell.title = ran;
-      cell.setAttribute("aria-label", ran); // its two halves would be read as two words
-    }
+    el.classList.toggle("ckv-long", cut < ran.length);
+    setOrDrop(cell, "aria-label", cut < ran.length ? ran : null); // its two halves would be read as two words
     const shown = folded === true ? false : open !== null ? open : folded === false ? true : null;
     setOrDrop(el, "aria-expanded", shown === null ? null : String(shown));
     setOrDrop(el, "aria-level", String((data.level ?? 0) + 1));
-    cell.style.paddingInlineStart = data.level ? `${data.level * 14}px` : "";
+    const inset = data.level ? `${data.level * 14}px` : "";
+    if (cell.style.paddingInlineStart !== inset) cell.style.paddingInlineStart = inset;
     el.classList.toggle("ckv-nested", data.level !== undefined);
   }
 

@@ -8,7 +8,10 @@ export function isFilter(query: string): boolean {
 }
 
 export interface Hits {
+  /** The rows in the tree that are meant. */
   hits: Set<number> | null;
+  /** All that are meant, newest first, also what is folded away or was not read yet. */
+  ids: readonly string[];
   /** Still looking, or why the query can't be understood. */
   searching: boolean;
   problem: string | null;
@@ -36,10 +39,16 @@ export function useHits(store: Store, query: string): Hits {
     };
   }, [filter, query, version]);
   return useMemo(() => {
-    if (!filter) return { hits: searchRows(store.rows, query), searching: false, problem: null };
     const known = answer?.query === query ? answer : null;
-    const rows = (known?.ids ?? []).map((id) => store.lanes.index(id)).filter((at) => at >= 0);
-    return { hits: new Set(rows), searching: !known?.done, problem: known?.problem ?? null };
+    const ids = filter ? (known?.ids ?? []) : searchRows(store.forest.every, query);
+    if (ids === null) return { hits: null, ids: [], searching: false, problem: null };
+    const rows = ids.map((id) => store.lanes.index(id)).filter((at) => at >= 0);
+    return {
+      hits: new Set(rows),
+      ids,
+      searching: filter && !known?.done,
+      problem: filter ? (known?.problem ?? null) : null,
+    };
   }, [filter, query, version, answer]);
 }
 

@@ -37,6 +37,10 @@ export class Forest {
   readonly waiting = new Set<string>();
   readonly groups = new Map<string, Group>();
   nested: Nested[] = [];
+  /** How often all rows were laid out anew. */
+  layouts = 0;
+  /** The greatest step that was read. */
+  lastStep = 0;
   private real: Row[] = [];
   private readonly realAt = new Map<string, number>();
   private unfinished: Unfinished[] = [];
@@ -47,6 +51,7 @@ export class Forest {
   private tail: string[] = [];
 
   clear(): void {
+    this.lastStep = 0;
     this.real = [];
     this.realAt.clear();
     this.waiting.clear();
@@ -69,9 +74,7 @@ export class Forest {
   }
 
   /** Checkpoints with tasks that did not finish. */
-  get openParents(): ReadonlySet<string> {
-    return new Set(this.unfinished.map((one) => one.parent));
-  }
+  openParents: ReadonlySet<string> = new Set();
 
   has(id: string): boolean {
     return this.realAt.has(id);
@@ -101,6 +104,7 @@ export class Forest {
     for (const row of rows) {
       if (row.status === "interrupt") this.waiting.add(row.id);
       else this.waiting.delete(row.id);
+      if ((row.step ?? 0) > this.lastStep) this.lastStep = row.step as number;
       const at = this.realAt.get(row.id);
       if (at === undefined) added.push(row);
       else {
@@ -114,6 +118,7 @@ export class Forest {
     if (added.length) for (let at = first; at < this.real.length; at++) this.realAt.set((this.real[at] as Row).id, at);
     const grows = !older && first > 0 && this.grow(added, unfinished);
     this.unfinished = [...unfinished];
+    this.openParents = new Set(unfinished.map((one) => one.parent));
     if (grows) for (const row of replaced) this.rows[this.lanes.index(row.id)] = row;
     else this.layout();
     return added.length > 0;
@@ -143,6 +148,7 @@ export class Forest {
   }
 
   layout(): void {
+    this.layouts++;
     this.whole = null;
     this.hidden.clear();
     this.tips.clear();
@@ -195,7 +201,7 @@ export class Forest {
   }
 
   /** Names of branches by their first row, in a folded one by its tip: they stay when branches fold. */
-  private names(): Map<string, string> {
+  names(): Map<string, string> {
     const lanes = this.whole ?? this.lanes;
     const rows = this.whole ? this.real : this.rows;
     const out = new Map<string, string>();
@@ -250,6 +256,11 @@ export class Forest {
       this.folds.delete(first);
       this.layout();
     }
+  }
+
+  /** The name of the branch that a checkpoint is on, also of one that is folded away. */
+  branchOf(id: string): string {
+    return this.names().get(this.firstOf(id) ?? "") ?? "main";
   }
 
   /** Folds all finished side branches, or shows all. What is selected, and the head, stay in sight. */

@@ -36,6 +36,7 @@ export class Lanes {
   readonly forksAt = new Map<number, number[]>();
   count = 0;
   private rowOf = new Map<string, number>();
+  private walked: number[] = [];
   private free = new LaneHeap();
 
   /** Lays out everything again. */
@@ -55,6 +56,7 @@ export class Lanes {
 
   /** Takes the newest rows away again, as if they had never been added; `ids` names them, oldest first. */
   pop(ids: readonly string[]): void {
+    this.walked = [];
     for (let n = ids.length - 1; n >= 0; n--) {
       const at = --this.count;
       const parent = this.parentRow[at] as number;
@@ -109,11 +111,19 @@ export class Lanes {
     return at === ancestor;
   }
 
-  /** Rows from the root to this row. */
+  /** Rows from the root to this row; the list that was given last is copied as far as it goes. */
   path(row: number): number[] {
     const out: number[] = [];
-    for (let at = row; at >= 0; at = this.parentRow[at] ?? -1) out.push(at);
-    return out.reverse();
+    const last = this.walked.at(-1) ?? -2;
+    for (let at = row; at >= 0; at = this.parentRow[at] ?? -1) {
+      if (at === last) {
+        this.walked = this.walked.concat(out.reverse());
+        return this.walked;
+      }
+      out.push(at);
+    }
+    this.walked = out.reverse();
+    return this.walked;
   }
 
   /** Chains of one lane that touch the rows from..to. */
@@ -137,6 +147,7 @@ export class Lanes {
   }
 
   private clear(): void {
+    this.walked = [];
     this.count = 0;
     this.chains = [];
     this.byLane = [];

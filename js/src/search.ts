@@ -1,16 +1,13 @@
 import { ranText } from "./cells";
 import type { Row } from "./store";
 
-/** Rows that a search text names: a step by its number, or a piece of a node, channel, status or id. */
-export function searchRows(rows: readonly Row[], query: string): Set<number> | null {
+/** Rows that a search text names, newest first: a step by its number, or a piece of a node, channel, status or id. */
+export function searchRows(rows: readonly Row[], query: string): string[] | null {
   const text = query.trim().toLowerCase();
   if (!text) return null;
-  const hits = new Set<number>();
   const step = /^(?:go to |step )?(-?\d+)$/.exec(text)?.[1];
-  rows.forEach((row, at) => {
-    if (step === undefined ? matches(row, text) : row.step === Number(step)) hits.add(at);
-  });
-  return hits;
+  const hits = rows.filter((row) => (step === undefined ? matches(row, text) : row.step === Number(step)));
+  return hits.map((row) => row.id).reverse();
 }
 
 function matches(row: Row, text: string): boolean {
@@ -25,10 +22,10 @@ export function findLast(rows: readonly Row[], fits: (one: Row) => boolean, from
   return -1;
 }
 
-/** The hit after a row (older), or before it. */
-export function nextHit(hits: Set<number> | null, from: number, back: boolean): number | undefined {
-  if (!hits || hits.size === 0) return undefined;
-  const list = [...hits].sort((a, b) => b - a);
-  if (back) return list.findLast((at) => at > from) ?? list.at(-1);
-  return list.find((at) => at < from) ?? list[0];
+/** The hit after a checkpoint (older), or before it; ids are newest first. */
+export function nextHit(ids: readonly string[], from: string | null, back: boolean): string | undefined {
+  const at = from === null ? -1 : ids.indexOf(from);
+  if (at >= 0) return ids[(at + (back ? ids.length - 1 : 1)) % ids.length];
+  if (from === null) return ids[0];
+  return back ? (ids.findLast((id) => id > from) ?? ids.at(-1)) : (ids.find((id) => id < from) ?? ids[0]);
 }

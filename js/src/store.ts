@@ -256,7 +256,11 @@ export class Store {
   /** Reads the next older checkpoints; true when some came. */
   async older(): Promise<boolean> {
     const before = this.forest.oldest;
-    if (!this.more.peek() || this.reading.peek() || !before) return false;
+    if (!this.more.peek() || !before) return false;
+    if (this.reading.peek()) {
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      return this.more.peek();
+    }
     this.reading.value = true;
     try {
       const got = await this.ask<RowsMsg>("older", { before });
@@ -282,8 +286,18 @@ export class Store {
 
   /** Selects a checkpoint that may not have been read yet. */
   async find(id: string): Promise<void> {
-    while (!this.forest.has(id) && this.more.peek() && (await this.older()));
+    while (!this.forest.has(id) && this.more.peek()) await this.older();
     if (this.forest.has(id) || this.row(id)) this.select(id);
+  }
+
+  /** Reads on until the selected branch has a step; its checkpoint. */
+  async reach(step: number): Promise<string | null> {
+    for (;;) {
+      let row = this.lanes.index(this.selected.peek() ?? this.head ?? "");
+      while (row >= 0 && (this.rows[row]?.step ?? -2) > step) row = this.lanes.parentRow[row] as number;
+      if (row >= 0 || !this.more.peek()) return this.rows[Math.max(0, row)]?.id ?? null;
+      await this.older();
+    }
   }
 
   private async fetchPanels(id: string, ticket: number, select = false): Promise<void> {

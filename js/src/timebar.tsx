@@ -1,11 +1,15 @@
 import type { Signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ranText } from "./cells";
 import { count } from "./format";
 import type { Branch, Store } from "./store";
 import { Button } from "./ui";
 
 const PLAY_MS = 700;
+/** At the recorded pace: no step shorter or longer than this. */
+const SHORTEST_MS = 80;
+const LONGEST_MS = 3000;
+type Pace = "even" | "recorded";
 
 /** The bar below: a slider over the selected branch, newest at the right. */
 export function TimeBar(props: {
@@ -22,7 +26,8 @@ export function TimeBar(props: {
   const play = (on: boolean) => {
     props.playing.value = on;
   };
-  const at = selected === null ? -1 : path.indexOf(store.lanes.index(selected));
+  const [pace, setPace] = useState<Pace>("even");
+  const at = selected === null ? -1 : placeIn(path, store.lanes.index(selected));
   const last = path.length - 1;
   const go = (to: number, delay = 0) => {
     const row = store.rows[path[Math.max(0, Math.min(last, to))] ?? -1];
@@ -34,9 +39,11 @@ export function TimeBar(props: {
       play(false);
       return;
     }
-    const timer = setTimeout(() => go(at + 1), PLAY_MS);
+    const timer = setTimeout(() => go(at + 1), pace === "even" ? PLAY_MS : recorded(store, path, at));
     return () => clearTimeout(timer);
-  }, [playing, at, last]);
+  }, [playing, at, last, pace]);
+  // Older checkpoints that were not read yet have their place at the left: going there reads them.
+  const hidden = store.more.value ? Math.max(0, (store.rows[path[0] ?? -1]?.step ?? -1) + 1) : 0;
   const words = place(store, path, at, branches);
   const why = last < 0 ? "No checkpoints yet." : null;
   return (
@@ -87,19 +94,30 @@ export function TimeBar(props: {
           onPress={() => go(last)}
         />
       </span>
+      <select
+        class="ckv-pace"
+        aria-label="Pace of play"
+        value={pace}
+        onChange={(event) => setPace(event.currentTarget.value as Pace)}
+      >
+        <option value="even">even pace</option>
+        <option value="recorded">as it ran</option>
+      </select>
       <input
         type="range"
         class="ckv-range"
         aria-label="Time"
         aria-valuetext={words}
         min={0}
-        max={Math.max(0, last)}
+        max={Math.max(0, last + hidden)}
         step={1}
-        value={Math.max(0, at)}
-        style={{ "--ckv-at": `${last > 0 ? (Math.max(0, at) / last) * 100 : 0}%` }}
+        value={Math.max(0, at + hidden)}
+        style={{ "--ckv-at": `${last + hidden > 0 ? (Math.max(0, at + hidden) / (last + hidden)) * 100 : 0}%` }}
         onInput={(event) => {
           play(false);
-          go(Number(event.currentTarget.value), 60);
+          const to = Number(event.currentTarget.value);
+          if (to >= hidden) go(to - hidden, 60);
+          else void store.reach(to - 1).then((id) => id && props.onGo(id, 60));
         }}
       />
       <span class="ckv-where">
@@ -109,6 +127,27 @@ export function TimeBar(props: {
       </span>
     </div>
   );
+}
+
+/** How long the next step took when it ran, within reason. */
+export function recorded(store: Pick<Store, "rows">, path: readonly number[], at: number): number {
+  const [from, to] = [store.rows[path[at] ?? -1], store.rows[path[at + 1] ?? -1]];
+  if (!from?.time || !to?.time || to.source !== "loop") return PLAY_MS;
+  return Math.max(SHORTEST_MS, Math.min(LONGEST_MS, to.time - from.time));
+}
+
+/** Where a row stands in a path, which is in ascending order; -1: it is not on it. */
+export function placeIn(path: readonly number[], row: number): number {
+  let low = 0;
+  let high = path.length - 1;
+  while (low <= high) {
+    const mid = (low + high) >> 1;
+    const found = path[mid] as number;
+    if (found === row) return mid;
+    if (found < row) low = mid + 1;
+    else high = mid - 1;
+  }
+  return -1;
 }
 
 function state(store: Store, running: boolean): string {

@@ -1,15 +1,13 @@
-import { useMemo } from "preact/hooks";
 import { SearchBox, Selects } from "./bar";
 import type { Hits } from "./find";
 import { nextHit } from "./search";
 import type { Branch } from "./store";
 import { Button } from "./ui";
-import { type View, waits } from "./view";
+import type { View } from "./view";
 
 /** The bar above: where one is at the left, what one can do at the right. */
 export function Toolbar(props: { view: View; branches: Branch[]; found: Hits }) {
   const { view, branches, found } = props;
-  const { hits } = found;
   const { store } = view;
   const selected = store.selected.value;
   const set = store.hello.value?.breakpoints;
@@ -33,7 +31,8 @@ export function Toolbar(props: { view: View; branches: Branch[]; found: Hits }) 
         onQuery={(text) => {
           view.query.value = text;
         }}
-        onGo={(back) => view.jump(nextHit(hits, store.lanes.index(selected ?? ""), back) ?? -1)}
+        onGo={(back) => view.jumpTo(nextHit(found.ids, selected, back))}
+        onFirst={() => view.jumpTo(found.ids.at(-1))}
         onLeave={() => view.focusTree()}
       />
       <span class="ckv-space" />
@@ -76,7 +75,7 @@ export function Toolbar(props: { view: View; branches: Branch[]; found: Hits }) 
 function Acts({ view }: { view: View }) {
   const { store } = view;
   const version = store.version.value;
-  const anyWaits = useMemo(() => store.rows.some(waits), [version]);
+  const anyWaits = store.forest.waiting.size > 0 && version >= 0;
   const noRow = view.row ? null : "Select a checkpoint first.";
   const noQuestion = anyWaits || view.goesOn ? null : "Nothing waits here.";
   const stopWhy = view.why("stop") ?? (view.running ? null : "Nothing runs now.");

@@ -1,10 +1,23 @@
-import { headRow, make, newRow, RowWriter, setOrDrop, topOf } from "./cells";
+import {
+  type Column,
+  headRow,
+  make,
+  newRow,
+  type RowElement,
+  RowWriter,
+  ranText,
+  rowOf,
+  setOrDrop,
+  topOf,
+  watchHeads,
+} from "./cells";
 import { Foot } from "./foot";
-import { clock } from "./format";
+import { clock, safe } from "./format";
 import { isPlainKey } from "./keyboard";
 import { moved } from "./moves";
 import { LANE_W, LANE_X, LanePainter, MAX_LANES } from "./paint";
 import type { Row, Store } from "./store";
+import { Tiers } from "./tiers";
 
 export interface TreeEvents {
   /** A row was clicked (delay 0) or reached with the keyboard (a short delay). */
@@ -23,14 +36,12 @@ export class Tree {
   private readonly scroller: HTMLElement;
   private readonly spacer: HTMLElement;
   private readonly canvas: HTMLCanvasElement;
-  private readonly live = new Map<number, HTMLElement>();
-  private readonly pool: HTMLElement[] = [];
+  private readonly live = new Map<number, RowElement>();
+  private readonly pool: RowElement[] = [];
   private readonly abort = new AbortController();
   private readonly resize: ResizeObserver;
   private selected: string | null = null;
-  private tier = new Uint8Array(0);
-  private pathTo = new Map<number, number>();
-  private contTo = new Map<number, number>();
+  private readonly tiers: Tiers;
   private hits: Set<number> | null = null;
   private laneOffset = 0;
   private rowH = 26;
@@ -58,6 +69,7 @@ export class Tree {
     this.canvas.setAttribute("aria-hidden", "true");
     this.painter = new LanePainter(this.canvas, store);
     this.writer = new RowWriter(store);
+    this.tiers = new Tiers(store);
     this.spacer = make("div", "ckv-spacer");
     this.spacer.setAttribute("role", "presentation");
     this.spacer.append(this.canvas);
@@ -92,7 +104,7 @@ export class Tree {
     this.grid.setAttribute("aria-rowcount", this.store.more.peek() ? "-1" : String(rows.length + 1));
     const shown = Math.min(Math.max(lanes.laneCount, 1), MAX_LANES);
     this.grid.style.setProperty("--ckv-lanes-w", `${LANE_X + shown * LANE_W + 2}px`);
-    const digits = rows.reduce((most, row) => Math.max(most, row.step ?? 0), 0).toString().length;
+    const digits = this.store.forest.lastStep.toString().length;
     this.grid.style.setProperty("--ckv-step-w", `${Math.max(2, digits) * 0.62 + 0.9}em`);
     this.spacer.style.height = `${rows.length * this.rowH}px`;
     this.foot.update();
@@ -123,6 +135,24 @@ export class Tree {
   setHits(hits: Set<number> | null): void {
     this.hits = hits;
     for (const [row, el] of this.live) this.paintState(row, el);
+  }
+
+  /** Watched paths, each a column: its name and its value at a row. */
+  setColumns(columns: readonly Column[]): void {
+    const same = columns.map((one) => one.name).join("\n") === this.writer.columns.map((one) => one.name).join("\n");
+    this.writer.columns = columns;
+    if (!same) {
+      const focused = this.activeRow() !== null;
+      for (const el of [...this.live.values(), ...this.pool]) el.remove();
+      this.live.clear();
+      this.pool.length = 0;
+      watchHeads(this.grid.firstElementChild as HTMLElement, columns);
+      this.render();
+      if (focused) this.focus();
+      return;
+    }
+    this.retire(() => true);
+    this.render();
   }
 
   /** The checkpoints that are compared, A and B. */
@@ -179,20 +209,23 @@ export class Tree {
   }
 
   private onClick(event: Event): void {
-    const row = (event.target as Element).closest<HTMLElement>("[data-row]");
+    const row = rowOf(event.target);
     if (!row) return;
-    const found = this.store.rows[Number(row.dataset.row)];
+    const found = this.store.rows[row.at];
     if (!found) return;
     if ((event.target as Element).closest(".ckv-twisty")) this.toggle(found);
     this.events.pick(found.id, 0);
     this.focus();
   }
 
-  /** The full time is written out when it is wanted: that costs more than all the rest of a row. */
+  /** What a cell cuts, and the full time, are written out when they are wanted: not for every row that passes. */
   private onHover(event: Event): void {
-    const cell = (event.target as Element).closest<HTMLElement>("[data-row] > .ckv-c-time");
-    const data = this.store.rows[Number(cell?.parentElement?.dataset.row)];
-    if (cell && data) cell.title = data.time ? clock(data.time) : "";
+    const cell = (event.target as Element).closest<HTMLElement>(".ckv-datarow > span");
+    const data = this.store.rows[rowOf(cell)?.at ?? -1];
+    if (!cell || !data) return;
+    if (cell.classList.contains("ckv-c-time")) cell.title = data.time ? clock(data.time) : "";
+    else if (cell.classList.contains("ckv-c-nodes")) cell.title = safe(ranText(data));
+    else if (cell.classList.contains("ckv-c-changed")) cell.title = data.changed.map(safe).join(" ");
   }
 
   private onKey(event: KeyboardEvent): void {
@@ -268,8 +301,8 @@ export class Tree {
     let best: { id: string; offset: number; at: number } | null = null;
     const from = this.scroller.scrollTop;
     for (const el of this.live.values()) {
-      const id = el.dataset.key ?? "";
-      const offset = Number(el.dataset.top) - from;
+      const id = el.key;
+      const offset = el.top - from;
       if (offset >= 0 && (!best || offset < best.offset)) best = { id, offset, at: 0 };
     }
     return best;
@@ -281,22 +314,7 @@ export class Tree {
   }
 
   private retier(): void {
-    const { lanes, rows } = this.store;
-    if (this.tier.length < rows.length) this.tier = new Uint8Array(rows.length + 256);
-    this.tier.fill(0);
-    this.pathTo.clear();
-    this.contTo.clear();
-    const at = this.selected === null ? -1 : lanes.index(this.selected);
-    if (at < 0) return;
-    const goal = this.goal >= at && lanes.isAncestor(at, this.goal) ? this.goal : lanes.tip(at);
-    for (let row = goal; row > at; row = lanes.parentRow[row] ?? -1) this.note(row, 1, this.contTo);
-    for (let row = at; row >= 0; row = lanes.parentRow[row] ?? -1) this.note(row, 2, this.pathTo);
-  }
-
-  private note(row: number, tier: number, ends: Map<number, number>): void {
-    this.tier[row] = tier;
-    const chain = this.store.lanes.chainOf[row] ?? 0;
-    if (!ends.has(chain)) ends.set(chain, row);
+    this.tiers.mark(this.selected === null ? -1 : this.store.lanes.index(this.selected), this.goal);
   }
 
   /** Rows that are no longer shown go to the pool, in the document's order, so that they are filled where they stand. */
@@ -318,7 +336,7 @@ export class Tree {
     const shown = new Set(wanted);
     this.retire((row) => !shown.has(row));
     const keys = new Set(wanted.map((row) => this.store.rows[row]?.id));
-    const elements: HTMLElement[] = [];
+    const elements: RowElement[] = [];
     for (const row of wanted) {
       const data = this.store.rows[row];
       if (data) elements.push(this.live.get(row) ?? this.place(row, data, keys, active));
@@ -330,27 +348,27 @@ export class Tree {
   }
 
   /** Rows to show, from the top down. */
-  private wanted(scroll: number, active: HTMLElement | null): number[] {
+  private wanted(scroll: number, active: RowElement | null): number[] {
     const last = this.store.rows.length - 1;
     const first = Math.max(0, Math.floor(scroll / this.rowH) - OVERSCAN);
     const to = last - first;
     const from = Math.max(0, to - Math.ceil(this.viewH / this.rowH) - OVERSCAN * 2);
-    const out = new Set([this.current(), active ? this.store.lanes.index(active.dataset.key ?? "") : -1]);
+    const out = new Set([this.current(), active ? this.store.lanes.index(active.key) : -1]);
     for (let row = from; row <= to; row++) out.add(row);
     return [...out].filter((row) => row >= 0 && row <= last).sort((a, b) => b - a);
   }
 
   /** The row that has the focus, if one has. */
-  private activeRow(): HTMLElement | null {
-    const active = (this.grid.getRootNode() as Document | ShadowRoot).activeElement as HTMLElement | null;
-    return active?.dataset?.row !== undefined && this.grid.contains(active) ? active : null;
+  private activeRow(): RowElement | null {
+    const active = (this.grid.getRootNode() as Document | ShadowRoot).activeElement as RowElement | null;
+    return active?.classList.contains("ckv-datarow") && this.grid.contains(active) ? active : null;
   }
 
   /** Shows a row in a recycled element: best the one that showed it before, else the topmost that is free. */
-  private place(row: number, data: Row, keys: Set<string | undefined>, active: HTMLElement | null): HTMLElement {
-    let at = this.pool.findIndex((el) => el.dataset.key === data.id);
-    if (at < 0) at = this.pool.findIndex((el) => el !== active && !keys.has(el.dataset.key));
-    const el = at < 0 ? newRow() : (this.pool.splice(at, 1)[0] as HTMLElement);
+  private place(row: number, data: Row, keys: Set<string | undefined>, active: RowElement | null): RowElement {
+    let at = this.pool.findIndex((el) => el.key === data.id);
+    if (at < 0) at = this.pool.findIndex((el) => el !== active && !keys.has(el.key));
+    const el = at < 0 ? newRow(this.writer.columns.length) : (this.pool.splice(at, 1)[0] as RowElement);
     this.writer.fill(row, el, data, this.top(row), this.rowH);
     this.paintState(row, el);
     this.live.set(row, el);
@@ -358,7 +376,7 @@ export class Tree {
   }
 
   /** Reading order is the order on screen. The focused row is never moved in the document: it would lose the focus. */
-  private order(elements: readonly HTMLElement[], active: HTMLElement | null): void {
+  private order(elements: readonly HTMLElement[], active: RowElement | null): void {
     const fixed = active ? elements.indexOf(active) : -1;
     for (let at = fixed - 1; at >= 0; at--) {
       const el = elements[at] as HTMLElement;
@@ -375,7 +393,7 @@ export class Tree {
   private paintState(row: number, el: HTMLElement): void {
     const data = this.store.rows[row];
     const chosen = data?.id === this.selected;
-    const tier = this.tier[row] ?? 0;
+    const tier = this.tiers.of(row);
     setOrDrop(el, "aria-selected", String(chosen));
     setOrDrop(el, "tabindex", row === this.current() ? "0" : "-1");
     el.classList.toggle("ckv-path", tier === 2);
@@ -385,7 +403,8 @@ export class Tree {
   }
 
   private drawLanes(scroll = this.scroller.scrollTop): void {
-    const { rowH, viewH, laneOffset, selected, pathTo, contTo } = this;
+    const { rowH, viewH, laneOffset, selected } = this;
+    const { pathTo, contTo } = this.tiers;
     this.painter.draw({ scroll, rowH, viewH, laneOffset, selected, pathTo, contTo });
   }
 }

@@ -158,6 +158,10 @@ export class View {
     if (found) this.store.select(found.id);
   }
 
+  jumpTo(id: string | undefined): void {
+    if (id !== undefined) void this.store.find(id);
+  }
+
   /** Selects the next older row of a kind; after the oldest the newest. */
   nextWhere(fits: (one: Row) => boolean): void {
     const { rows, lanes, selected } = this.store;

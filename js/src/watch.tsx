@@ -1,5 +1,6 @@
 import { type Signal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import type { Column } from "./cells";
 import { safe } from "./format";
 import { asKernelError, type Store } from "./store";
 import type { KernelError } from "./transport";
@@ -43,6 +44,16 @@ export class Watch {
     }
     return null;
   }
+}
+
+const PINNED = 3;
+
+/** The newest watched paths as columns of the tree. */
+export function columnsOf(watches: readonly Watch[]): Column[] {
+  return watches.slice(-PINNED).map((watch) => {
+    const values = new Map(watch.points.value.map(([id, text]) => [id, text]));
+    return { name: watch.path, at: (id: string) => values.get(id) ?? null };
+  });
 }
 
 /** A path as one types it: messages[0].content */

@@ -172,10 +172,10 @@ describe("store", () => {
 describe("search", () => {
   it("finds all rows of a step, and words in nodes and channels", async () => {
     const { store } = await opened();
-    expect(searchRows(store.rows, "3")?.size).toBe(3);
-    expect(searchRows(store.rows, "go to 3")?.size).toBe(3);
-    expect(searchRows(store.rows, "TAVILY")?.size).toBeGreaterThan(0);
-    expect(searchRows(store.rows, "nothing like it")?.size).toBe(0);
+    expect(searchRows(store.rows, "3")?.length).toBe(3);
+    expect(searchRows(store.rows, "go to 3")?.length).toBe(3);
+    expect(searchRows(store.rows, "TAVILY")?.length).toBeGreaterThan(0);
+    expect(searchRows(store.rows, "nothing like it")?.length).toBe(0);
     expect(searchRows(store.rows, "  ")).toBeNull();
   });
 });

@@ -203,3 +203,41 @@ def test_any_checkpoint_becomes_the_head(show: Show) -> None:
     stage.root.get_by_role("button", name="make this the head").click()
     expect(stage.rows.first).to_contain_text("copy of step -1")
     expect(stage.rows.first).to_contain_text("head")
+
+
+def test_a_watched_path_is_a_column(show: Show) -> None:
+    stage = show(gardens.forks(count=1))
+    stage.rows.first.click()
+    stage.settle()
+    stage.button("Watch count").click()
+    head = stage.root.get_by_role("columnheader", name="count")
+    expect(head).to_have_count(1)
+    cells = stage.rows.first.locator(".ckv-c-watch")
+    expect(cells).to_have_text("5")
+    expect(named(stage, "step_3").first.locator(".ckv-c-watch")).to_have_text("3")
+    stage.button("Stop watching count").click()
+    expect(head).to_have_count(0)
+
+
+def test_a_step_of_several_branches(show: Show) -> None:
+    stage = show(gardens.forks(count=3))
+    search = stage.root.get_by_role("searchbox", name="Search checkpoints")
+    search.fill("go to 4")
+    places = stage.root.get_by_role("group", name="Branches with step 4").get_by_role("button")
+    expect(places).to_have_count(2)
+    places.filter(has_text="main").click()
+    chosen = stage.root.locator("[role=row][aria-selected=true]")
+    expect(chosen.locator(".ckv-c-step")).to_have_text("4")
+    search.fill("count>3")
+    stage.button("First checkpoint where this appears").click()
+    first = stage.explorer.search("count>3")[-1].id
+    expect(chosen).to_have_attribute("data-checkpoint-id", first)
+
+
+def test_the_slider_spans_what_was_not_read(show: Show) -> None:
+    stage = show(gardens.long(9_000, 0))
+    slider = stage.root.get_by_role("slider", name="Time")
+    expect(slider).to_have_attribute("max", "8999")
+    slider.fill("1")
+    chosen = stage.root.locator("[role=row][aria-selected=true]")
+    expect(chosen.locator(".ckv-c-step")).to_have_text("0")

@@ -46,6 +46,12 @@ def done(e):
         ("status:done", [4]),
         ("aSk", [2, 1]),
         ("nope", []),
+        ("step>2", [4, 3]),
+        ("step=1 done", []),
+        ("input", [-1]),
+        ("metadata.source=loop step<1", [0]),
+        ("metadata.user~ada", []),
+        ("-metadata.source=loop", [-1]),
     ],
 )
 def test_queries(done, query, steps):
@@ -79,6 +85,15 @@ def test_in_parts(done):
             break
     assert ids == list(search(done, "xs~in").ids)
     assert parts > 3
+
+
+def test_metadata_of_a_run_is_found(e):
+    graph = chain_graph(e, {"one": lambda s: {"foo": "f"}})
+    graph.invoke({"xs": []}, {**CONFIG, "metadata": {"user": "Ada L."}})
+    found = search(timeline_of(graph), "metadata.user~ada node:one")
+    assert len(found.ids) == 1
+    hidden = search(timeline_of(graph), "metadata.user~ada", shown=lambda values: {})
+    assert hidden.ids == ()
 
 
 def test_what_is_not_shown_is_not_found(done):

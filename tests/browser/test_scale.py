@@ -1,0 +1,148 @@
+"""Very long histories in a page: what is sent, how quick jumps and new rows are, what it takes.
+
+Times are ratios to a blank list of the same rows in the same page, or generous bounds: the machine
+may be busy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from ckpt_viz import explore
+from ckpt_viz.checkpoint.memory import InMemorySaver
+
+from . import gardens
+from .stage import Stage
+from .test_speed import JUMPS
+
+SPACES = 40
+FIRST = """() => new Promise((resolve) => {
+  const start = performance.now();
+  const look = () => document.querySelector("[role=row][data-checkpoint-id]")
+    ? requestAnimationFrame(() => resolve(performance.now() - start)) : setTimeout(look, 5);
+  look();
+})"""
+# New rows, one by one, with time between them to draw; the same time without any beside it.
+LIVE = """async (rows) => {
+  for (const one of rows) {
+    if (one)
+      window.stage.emit("msg:custom", { event: "rows", reset: false, head: one[0], rows: [one],
+        unfinished: [] }, []);
+    await new Promise((done) => setTimeout(done, 120));
+  }
+}"""
+HEAP = "() => (globalThis.gc?.(), performance.memory.usedJSHeapSize / 1e6)"
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Any]:
+    page = chromium.new_page(viewport={"width": 1000, "height": 620})
+    page.set_default_timeout(60_000)
+    yield page
+    page.close()
+
+
+def opened(page: Any, count: int, forks: int) -> tuple[Stage, float]:
+    """A stage on a history of `count` checkpoints, and the seconds until Python had the first."""
+    graph = gardens.long(count, forks)
+    for k in range(SPACES):
+        gardens.fill(graph.checkpointer, 25, ns=f"sub:{k:032}")
+    start = time.perf_counter()
+    explorer = explore(graph, "1", follow=False)
+    hello = explorer._session.overview()
+    spent = time.perf_counter() - start
+    rows = hello["rows"]["columns"]["n"]
+    assert len(json.dumps(hello["rows"])) / rows <= 200
+    stage = Stage(page, explorer)
+    return stage, spent
+
+
+def rows_after(stage: Stage, count: int) -> list[list[Any]]:
+    """New rows on the head, as the kernel tells them."""
+    last = stage.explorer.timeline.known(1)[0]
+    out, parent = [], last.id
+    for k in range(count):
+        id_ = f"ffffffff-0000-6000-8000-{k:012x}"
+        step = last.step + 1 + k
+        out.append([id_, parent, step, "loop", step * 1000, ["act"], ["n"], "", [], None])
+        parent = id_
+    return out
+
+
+def live_ms(page: Any, stage: Stage, count: int = 16) -> float:
+    """The main thread's milliseconds for a new row, without what it does anyway."""
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Performance.enable")
+
+    def spent(rows: list[Any]) -> float:
+        before = task_seconds(devtools)
+        page.evaluate(LIVE, rows)
+        return task_seconds(devtools) - before
+
+    rows = rows_after(stage, count + 2)
+    spent(rows[:2])
+    idle = spent([None] * count)
+    return (spent(rows[2:]) - idle) / count * 1000
+
+
+def slack() -> float:
+    """How much longer work takes because others use the machine: more ready tasks than cores."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+def task_seconds(devtools: Any) -> float:
+    """What the page's main thread has worked so far."""
+    told = devtools.send("Performance.getMetrics")["metrics"]
+    return float(next(one["value"] for one in told if one["name"] == "TaskDuration"))
+
+
+def check(page: Any, count: int, forks: int, *, seconds: float) -> Callable[[], None]:
+    stage, python = opened(page, count, forks)
+    shown = page.evaluate(FIRST)
+    grid = stage.root.get_by_role("treegrid")
+    expect(grid).to_have_attribute("aria-rowcount", str(count + 1), timeout=seconds * 1000)
+    biggest = max(len(json.dumps(one)) for one in stage.asked)
+    jumps = page.evaluate(JUMPS)
+    live = live_ms(page, stage)
+    heap = page.evaluate(HEAP)
+    print(
+        f"{count}: Python {python:.2f} s, page {shown:.0f} ms, jumps {jumps:.2f}x, "
+        f"a new row {live:.1f} ms, heap {heap:.0f} MB, biggest request {biggest}"
+    )
+    assert python < 1, "the first rows are there within a second"
+    assert jumps < 3, f"random jumps cost {jumps:.1f} times those of a blank list"
+    assert live < 5 * slack(), f"a new row takes {live:.1f} ms of the page"
+    assert heap < 300, f"the page holds {heap:.0f} MB"
+    assert stage.errors == []
+    return stage.explorer.close
+
+
+def test_twenty_thousand_checkpoints(page: Any) -> None:
+    check(page, 20_000, 100, seconds=40)()
+
+
+@pytest.mark.soak
+def test_a_hundred_thousand_checkpoints(page: Any) -> None:
+    check(page, 100_000, 500, seconds=240)()
+
+
+@pytest.mark.soak
+def test_a_million_checkpoints_are_paged(page: Any) -> None:
+    stage, python = opened(page, 1_000_000, 500)
+    assert python < 1
+    grid = stage.root.get_by_role("treegrid")
+    expect(grid).to_have_attribute("aria-rowcount", "-1")
+    expect(stage.root).to_contain_text("The newest 100,000 checkpoints are shown", timeout=240_000)
+    assert page.evaluate(HEAP) < 300
+    before = len(stage.explorer.timeline.known())
+    stage.root.locator(".ckv-scroll").evaluate("el => { el.scrollTop = el.scrollHeight; }")
+    expect(stage.root).not_to_contain_text("The newest 100,000 checkpoints", timeout=20_000)
+    assert len(stage.explorer.timeline.known()) > before
+    assert isinstance(stage.explorer.timeline.saver, InMemorySaver)
