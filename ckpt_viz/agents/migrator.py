@@ -170,6 +170,19 @@ class StateMigrator:
         fields = await self.bring(fields_of(state), found, wanted)
         return state_from(self.classes.get(wanted, type(state)), fields, None)
 
+    async def dry_run(self, state: Any, to_version: int | None = None) -> Migration:
+        """What `migrate` would make of a state, or of its fields, and which of them it would change.
+
+        Raises:
+            MigrationError: no path leads there.
+        """
+        before = dict(state) if isinstance(state, dict) else fields_of(state)
+        made = await self.migrate(state, to_version)
+        after = made if isinstance(made, dict) else fields_of(made)
+        found = detect(before) if isinstance(state, dict) else version_of(type(state))
+        session = str(before.get("session_id", ""))
+        return Migration(session, found, detect(after), before, after, dry_run=True)
+
     def __getattr__(self, name: str) -> Any:
         """``migrate_v1_to_v2`` and the like, where a path leads there."""
         found = _METHOD.fullmatch(name)

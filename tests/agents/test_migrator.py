@@ -99,6 +99,19 @@ async def test_classes_that_only_the_function_sees_are_found() -> None:
     assert (await plain.migrate(first())).tags == ["here"]
 
 
+async def test_a_dry_run_tells_what_would_change() -> None:
+    migrator = newest_migrator()
+    before = first(context={"k": 1})
+    for state in (before, {**vars(before)}):
+        plan = await migrator.dry_run(state)
+        assert (plan.session_id, plan.found, plan.wanted, plan.dry_run) == ("s", 1, 2, True)
+        assert plan.changed == ["sentiment_history", "tags", "version"]
+        assert plan.after["tags"] == ["migrated"]
+    assert before == first(context={"k": 1})
+    with pytest.raises(MigrationError):
+        await migrator.dry_run(before, 3)
+
+
 async def test_the_shortest_way_is_taken() -> None:
     took: list[str] = []
     migrator = StateMigrator()

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import copy
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import zstandard
 
 from ckpt_viz.agents import (
     AgentState,
+    MultiTurnAgent,
     OptimizedStateManager,
     PostgreSQLStorage,
     RedisStorage,
@@ -30,6 +32,8 @@ from ckpt_viz.errors import (
     ThreadBusyError,
 )
 from ckpt_viz.graph import START, MessagesState, StateGraph
+
+from .conftest import SAVERS, echo, open_saver
 
 
 async def test_a_state_is_made_changed_saved_and_read_again(manager: Any) -> None:
@@ -109,6 +113,36 @@ async def test_of_many_that_save_at_once_one_is_right(manager: Any) -> None:
     assert all(isinstance(end, ThreadBusyError) for end in wrong)
     said = (await manager.get_state("s")).conversation_history
     assert [m["content"] for m in said] == [str(right[0])]
+
+
+@pytest.mark.parametrize("which", SAVERS[1:])
+async def test_two_programs_on_one_database(
+    which: str, kind: Any, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    savers = [open_saver(which, request, tmp_path)]
+    one = kind(savers[0])
+    await one.create_state("s", "a", "u")
+    savers.append(open_saver(which, request, tmp_path))
+    two = StateManager(savers[1])
+    mine, theirs = await one.get_state("s"), await two.get_state("s")
+    mine.add_message("user", "mine")
+    theirs.add_message("user", "theirs")
+    await one.checkpoint(mine)
+    with pytest.raises(StaleStateError):
+        await two.checkpoint(theirs)
+    ends = await asyncio.gather(
+        MultiTurnAgent(one, echo).handle_turn("s", "a"),
+        MultiTurnAgent(two, echo).handle_turn("s", "b"),
+        return_exceptions=True,
+    )
+    right = [end for end in ends if isinstance(end, dict)]
+    assert right
+    assert all(isinstance(end, dict | StaleStateError) for end in ends)
+    said = [m["content"] for m in (await two.get_state("s")).conversation_history]
+    assert said[0] == "mine"
+    assert len(said) == 1 + 2 * len(right)
+    for saver in savers:
+        saver.close()
 
 
 async def test_all_earlier_states_stay(manager: Any) -> None:
