@@ -171,7 +171,7 @@ class StateMigrator:
         return state_from(self.classes.get(wanted, type(state)), fields, None)
 
     async def dry_run(self, state: Any, to_version: int | None = None) -> Migration:
-        """What `migrate` would make of a state, or of its fields, and which of them it would change.
+        """What `migrate` would make of a state or of its fields, and which of them it would change.
 
         Raises:
             MigrationError: no path leads there.
