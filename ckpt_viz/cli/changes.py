@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ckpt_viz.cli.paper import Answer
-from ckpt_viz.cli.sources import CommandError, one_thread, opened
+from ckpt_viz.cli.sources import CommandError, all_rows, one_thread, opened
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.keeping import method
 
@@ -41,7 +41,7 @@ def copy(args: argparse.Namespace) -> Answer:
         raise CommandError(f"{type(timeline.saver).__name__} has no way to copy a thread")
     if timeline.at(args.target).rows():
         raise CommandError(f"Thread {args.target!r} is there already: name a new one")
-    count = len(timeline.rows())
+    count = len(all_rows(timeline))
     if not args.dry_run:
         copying(timeline.thread_id, args.target)
     data = {

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ckpt_viz.cli.paper import Answer, Table, pretty
-from ckpt_viz.cli.sources import CommandError, checkpoint, is_source, one_thread, opened
+from ckpt_viz.cli.sources import CommandError, all_rows, checkpoint, is_source, one_thread, opened
 from ckpt_viz.explorer.export import write_export
 from ckpt_viz.explorer.panels import hidden_diff
 from ckpt_viz.explorer.session import Session, heading
@@ -79,8 +80,8 @@ def row_data(row: Row) -> dict[str, Any]:
 def history(args: argparse.Namespace) -> Answer:
     """The tree of a thread, newest first."""
     timeline = _here(args)
-    rows = timeline.rows()
-    shown = rows[-args.limit :] if args.limit else rows
+    rows = timeline.newest_first()
+    shown = [*reversed([*(islice(rows, args.limit) if args.limit else rows)])]
     waits = [] if args.redact else timeline.unfinished()
     tree = text_tree(shown, heading(timeline), waits, notes=timeline.labels())
     return Answer([row_data(row) for row in reversed(shown)], [tree])
@@ -90,7 +91,7 @@ def show(args: argparse.Namespace) -> Answer:
     """One checkpoint: its state, what made it and what runs next."""
     timeline = _here(args)
     id_ = checkpoint(timeline, args.at)
-    row = next(row for row in timeline.rows() if row.id == id_)
+    row = next(row for row in timeline.newest_first() if row.id == id_)
     snapshot, writes = timeline.snapshot(id_), timeline.writes(id_)
     values = Redaction(args.redact).without(snapshot.values)
     if args.path:
@@ -164,7 +165,7 @@ def _sides(args: argparse.Namespace) -> Answer:
         states = first.snapshot(left.id).values, second.snapshot(right.id).values
         return differing(*states, hidden)
 
-    found = align(branch(first.rows(), tips[0]), branch(second.rows(), tips[1]), differ)
+    found = align(branch(all_rows(first), tips[0]), branch(all_rows(second), tips[1]), differ)
     rows = [_pair_cells(found, n) for n in range(len(found.pairs))]
     heads = ("", "A", "", "B", "differs in")
     code = 0 if found.first is None else DIFFERS
@@ -221,7 +222,7 @@ def search(args: argparse.Namespace) -> Answer:
     """The checkpoints that a query means, newest first."""
     timeline = _here(args)
     ids = found_by(timeline, " ".join(args.query), shown=Redaction(args.redact).without).ids
-    known = {row.id: row for row in timeline.rows()}
+    known = {row.id: row for row in timeline.newest_first()}
     rows = [known[id_] for id_ in ids]
     heads = ("step", "nodes", "changed", "status", "id")
     cells = [[str(r.step), label(r), ", ".join(r.changed), r.status, r.id] for r in rows]

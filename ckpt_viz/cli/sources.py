@@ -10,6 +10,7 @@ from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.event_text import TEXT_LIMIT
 from ckpt_viz.timeline.open import open_timeline
 from ckpt_viz.timeline.recorded import over
+from ckpt_viz.timeline.records import Row
 from ckpt_viz.timeline.told import read_text
 
 STDIN = "-"
@@ -56,9 +57,14 @@ def _known(timeline: GraphTimeline) -> str:
     return f"There are: {names}{more}." if found else "There are none."
 
 
+def all_rows(timeline: GraphTimeline) -> list[Row]:
+    """All rows of a thread, oldest first."""
+    return [*reversed([*timeline.newest_first()])]
+
+
 def checkpoint(timeline: GraphTimeline, name: str | None) -> str:
     """The id that a word means: `head`, a step, an id, or how an id begins or ends."""
-    rows = timeline.rows()
+    rows = all_rows(timeline)
     if not rows:
         raise CommandError(f"Thread {timeline.thread_id!r} has no checkpoints")
     if name in (None, "head"):

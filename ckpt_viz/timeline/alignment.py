@@ -7,7 +7,7 @@ the same place the two steps face each other. Nothing here changes a history.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -61,8 +61,8 @@ class Alignment:
 class Reader(Protocol):
     """What `compare` needs of a timeline."""
 
-    def rows(self) -> list[Row]:
-        """All rows, oldest first."""
+    def newest_first(self) -> Iterator[Row]:
+        """All rows, the newest first."""
         ...
 
     def snapshot(self, checkpoint_id: str | None = None) -> Any:
@@ -126,7 +126,8 @@ def compare(
     def differ(left: Row, right: Row) -> Sequence[str]:
         return differing(a.snapshot(left.id).values, b.snapshot(right.id).values, ignore)
 
-    return align(branch(a.rows(), tip_a), branch(b.rows(), tip_b), differ)
+    left, right = ([*reversed([*reader.newest_first()])] for reader in (a, b))
+    return align(branch(left, tip_a), branch(right, tip_b), differ)
 
 
 def differing(before: Any, after: Any, ignore: Sequence[str] = ()) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from itertools import islice
 from typing import Any
 
 from ckpt_viz.timeline.event_log import interrupts
@@ -98,10 +99,9 @@ def history_json(timeline: Any, shown: Shown = lambda values: values) -> dict[st
 
 
 def _space(timeline: Any, shown: Shown, notes: list[str], left: int) -> tuple[dict[str, Any], int]:
-    rows = timeline.rows()
+    rows = list(islice(timeline.newest_first(), CHECKPOINT_LIMIT + 1))[::-1]
     if len(rows) > CHECKPOINT_LIMIT:
-        older = len(rows) - CHECKPOINT_LIMIT
-        notes.append(f"{older} checkpoints older than the newest {CHECKPOINT_LIMIT} were left out")
+        notes.append(f"what is older than the newest {CHECKPOINT_LIMIT} checkpoints was left out")
     table = _Table(shown, notes, left)
     checkpoints = [_checkpoint(timeline, row, table) for row in rows[-CHECKPOINT_LIMIT:]]
     space = {

@@ -179,8 +179,9 @@ class RecordedSaver:
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
         """Checkpoints, the newest first."""
-        del filter, before  # nothing asks for them here
+        del filter  # nothing asks for it here
         self.renew()
+        end = (before or {}).get("configurable", {}).get("checkpoint_id")
         where = (config or {}).get("configurable") or {}
         keys = [
             key
@@ -188,8 +189,8 @@ class RecordedSaver:
             if where.get("thread_id") in (None, key[0])
             and where.get("checkpoint_ns", key[1]) == key[1]
         ]
-        ids = sorted(((i, key) for key in keys for i in self._all[key]), reverse=True)
-        for id_, key in ids[:limit]:
+        ids = ((i, key) for key in keys for i in self._all[key] if end is None or i < end)
+        for id_, key in sorted(ids, reverse=True)[:limit]:
             yield self._tuple(self._all[key][id_])
 
     def thread_heads(self, query: str) -> Sequence[tuple[str, str]]:

@@ -21,7 +21,7 @@ from ckpt_viz.errors import CkptVizError, ReadOnlyError, SourceError
 from ckpt_viz.timeline.event_log import error_line, recorded_task
 from ckpt_viz.timeline.protocol import OnStep
 from ckpt_viz.timeline.recorded import Recorded, RecordedSaver, RecordedTask, RecordedTimeline
-from ckpt_viz.timeline.records import Able, ChannelInfo, ForkPreview, Topology
+from ckpt_viz.timeline.records import Able, ChannelInfo, ForkPreview, Row, Topology
 from ckpt_viz.timeline.runs import ActRunningError
 from ckpt_viz.types import StateSnapshot
 
@@ -137,7 +137,8 @@ class ServerSaver(RecordedSaver):
         if "thread_id" in where:
             ns = str(where.get("checkpoint_ns") or "")
             until = (before or {}).get("configurable", {}).get("checkpoint_id")
-            for record in self._fetch(str(where["thread_id"]), ns, limit, until):
+            more = None if limit is None else limit + 1  # the last one's parent tells what changed
+            for record in self._fetch(str(where["thread_id"]), ns, more, until)[:limit]:
                 yield self._tuple(record)
 
     def delete_thread(self, thread_id: str) -> None:
@@ -162,7 +163,8 @@ class ServerSaver(RecordedSaver):
         while limit is None or len(out) < limit:
             size = PAGE if limit is None else min(PAGE, limit - len(out))
             if before is not None:
-                options["before"] = {"checkpoint_ns": ns, "checkpoint_id": before}
+                point = {"checkpoint_ns": ns, "checkpoint_id": before}
+                options["before"] = {"configurable": point}  # a bare checkpoint is an error there
             history = self.client.threads.get_history
             page = self.ask(partial(history, thread, limit=size, **options), default=[])
             out += [recorded_state(thread, told) for told in page]
@@ -338,6 +340,15 @@ class ServerTimeline(RecordedTimeline):
     ) -> ForkPreview:
         """Raises `ReadOnlyError`: only the server could tell."""
         raise ReadOnlyError(FORESEE)
+
+    def older(self, limit: int = PAGE) -> list[Row]:
+        """As of any history; versions begin earlier now, so what was read gets them anew."""
+        with self._lock:
+            known = sorted(self._lights)
+            found = {row.id: row for row in super().older(limit)}
+            fresh = [self._lighten(self.require(id_)) for id_ in known]
+            found |= {row.id: row for row in self._book.add(fresh)}
+            return [found[id_] for id_ in sorted(found)]
 
     # -- acts --------------------------------------------------------------------------------
 

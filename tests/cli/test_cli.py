@@ -321,3 +321,21 @@ def test_the_command_loads_no_notebook():
     code += "'langgraph_sdk', 'psycopg', 'redis'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_commands_reach_what_is_older_than_the_newest_page(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("ckpt_viz.timeline.source.PAGE", 5)
+    log = tmp_path / "long.jsonl"
+    with log.open("w") as file:
+        for n in range(40):
+            where = {"checkpoint_id": f"{n:03}", "thread_id": "t"}
+            payload = {"config": {"configurable": where}, "values": {"n": n}}
+            event = {"type": "checkpoint", "step": n, "payload": payload}
+            file.write(json.dumps(event) + "\n")
+    assert len(data(run, "history", str(log))) == 40
+    assert [r["step"] for r in data(run, "history", str(log), "--limit", "3")] == [39, 38, 37]
+    assert data(run, "show", str(log), "1")["values"] == {"n": 1}
+    assert [r["step"] for r in data(run, "search", str(log), "step:2..3")] == [3, 2]
+    assert data(run, "diff", str(log), str(log))["pairs"][0]["a"]["step"] == 0
+    run("export", str(log), str(tmp_path / "long.json"))
+    assert len(data(run, "history", str(tmp_path / "long.json"))) == 40

@@ -214,6 +214,17 @@ def test_a_run_is_cancelled_and_followed_from_elsewhere(url, client):
     assert len(open_timeline(url, thread).rows()) == count < 20
 
 
+def test_long_histories_come_in_pages(url, threads, monkeypatch):
+    whole = open_timeline(url, threads["router"]).rows()
+    assert len(whole) > 5
+    monkeypatch.setattr("ckpt_viz.timeline.server.PAGE", 2)
+    monkeypatch.setattr("ckpt_viz.timeline.source.PAGE", 3)
+    timeline = open_timeline(url, threads["router"])
+    assert [row.id for row in timeline.newest_first()] == [row.id for row in reversed(whole)]
+    assert [*reversed([*timeline.newest_first()])] == whole
+    assert len(timeline.threads()) > len(SERVED)
+
+
 def test_the_command_line_reads_a_server(url, threads, capsys):
     from ckpt_viz.cli import main
 
