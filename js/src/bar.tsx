@@ -88,7 +88,8 @@ export function SearchBox(props: {
         ref={props.input}
         type="search"
         aria-label="Search checkpoints"
-        placeholder="Search, or node:plan messages~text"
+        placeholder="Search"
+        title="A text, or node:plan messages~text"
         aria-invalid={problem ? "true" : undefined}
         aria-description={problem ?? undefined}
         spellcheck={false}

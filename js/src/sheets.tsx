@@ -290,7 +290,7 @@ const KEYS: readonly [string, string][] = [
   ["↑ ↓", "newer, older (newest is at the top)"],
   ["PgUp PgDn Home End", "further"],
   ["Shift ← →", "parent, newest child"],
-  ["Enter, Esc", "to the panel, back to the tree"],
+  ["Enter Esc", "to the panel, back to the tree"],
   ["Space", "set the diff's A here"],
   ["f r", "open Fork, Replay (neither runs at once)"],
   ["d", "show the diff"],

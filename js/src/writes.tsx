@@ -27,6 +27,15 @@ export function WritesPanel(props: WritesProps) {
   const [filter, setFilter] = useState("");
   const match = (task: TaskInfo) => !filter || `${task.name} ${task.id} ${task.path}`.includes(filter);
   const byState = (list: TaskInfo[]) => list.filter(match).sort((a, b) => ORDER[a.state] - ORDER[b.state]);
+  // What failed or waits comes first, however many tasks made this.
+  const troubled = next.some((task) => task.state === "error" || task.state === "interrupt");
+  const madeThis = (
+    <>
+      <h4>Made this</h4>
+      {made.length === 0 && <p class="ckv-empty">No task: an input or an edit made this checkpoint.</p>}
+      <Tasks {...props} tasks={byState(made)} questions={false} />
+    </>
+  );
   return (
     <div class="ckv-writes">
       {made.length + next.length > 8 && (
@@ -39,9 +48,7 @@ export function WritesPanel(props: WritesProps) {
           onInput={(event) => setFilter(event.currentTarget.value)}
         />
       )}
-      <h4>Made this</h4>
-      {made.length === 0 && <p class="ckv-empty">No task: an input or an edit made this checkpoint.</p>}
-      <Tasks {...props} tasks={byState(made)} questions={false} />
+      {!troubled && madeThis}
       <h4>Runs next</h4>
       {next.length === 0 && <p class="ckv-empty">Nothing: the run ends here.</p>}
       <Tasks {...props} tasks={byState(next)} questions={true} />
@@ -51,6 +58,7 @@ export function WritesPanel(props: WritesProps) {
           <Button label="Resume" kind="main" why={props.resumeWhy} onPress={() => void props.onResume({}, false)} />
         </div>
       )}
+      {troubled && madeThis}
       {whyNot && whyNot.length > 0 && (
         <details class="ckv-details">
           <summary>Why not another node?</summary>
