@@ -26,7 +26,17 @@ from .story import THREAD, tell
 PICTURES = Path(__file__).parents[2] / "js" / "pictures"
 WIDTHS = (480, 680, 900, 1600)
 THEMES = ("light", "dark")
-KEPT = ("state-900-light", "channels-900-dark", "writes-680-light", "fork-900-dark")
+KEPT = (
+    "state-1600-light",
+    "graph-900-dark",
+    "fork-900-light",
+    "channels-900-dark",
+    "storage-900-light",
+    "writes-680-light",
+    "diff-680-dark",
+    "tree-480-light",
+    "state-480-dark",
+)
 """The pictures that the README shows."""
 
 
@@ -112,13 +122,13 @@ def state(stage: Stage) -> None:
 
 
 def on_tab(name: str) -> Callable[[Stage], None]:
-    """A tab of the inspector, where this build has it."""
+    """A tab of the inspector."""
 
     def show(stage: Stage) -> None:
         stage.select("exa_search")
-        if name in stage.tabs:
-            stage.tab(name)
-            stage.page.wait_for_timeout(400)
+        panel = stage.tab(name)
+        if name == "Graph":
+            panel.locator("[data-node]").first.wait_for()
 
     return show
 
@@ -201,7 +211,7 @@ def take(browser: Browser, shot: Shot, folder: Path) -> None:
 
 def main() -> int:
     """Take the pictures that were asked for, all without a word."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES / "all"
+    folder = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else PICTURES / "all"
     wanted = sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -214,7 +224,7 @@ def main() -> int:
             if wanted and not any(part in shot.name for part in wanted):
                 continue
             take(browser, shot, folder)
-            if shot.name in KEPT and len(sys.argv) == 1:
+            if shot.name in KEPT and folder == PICTURES / "all":
                 shutil.copy(folder / f"{shot.name}.png", PICTURES / f"{shot.name}.png")
         browser.close()
     print(f"pictures in {folder}")

@@ -159,3 +159,5 @@ def test_ten_runs_of_a_cell_leave_one_and_the_saved_file_tells_nothing(open_note
     text = notebook.path.read_text()
     assert "hush-hush" not in text
     assert "needle" not in text
+    own = open_notebook(saved=saved, trusted=True)  # a widget that no kernel will ever answer
+    expect(own.page.locator(".jp-RenderedSVG img[src^='data:image/svg+xml']")).to_be_visible()
