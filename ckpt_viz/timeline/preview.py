@@ -160,7 +160,8 @@ def _shaped(value: Any) -> str:
         head = f"shape {shape} {dtype}".rstrip() + " · " if isinstance(shape, tuple) else ""
     except Exception:  # noqa: BLE001 - a user's attributes may raise anything
         head = ""
-    return clean(head + told(value)[:TEXT_LIMIT])
+    text = told(value)[:TEXT_LIMIT]
+    return clean(head + (" ".join(text.split()) if type(value).__name__ == "ndarray" else text))
 
 
 def chat_role(value: Any) -> str | None:

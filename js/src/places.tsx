@@ -56,8 +56,12 @@ export function Title({ store, row, branches }: { store: Store; row: Row | undef
     <div class="ckv-title">
       <h3 dir="auto">{safe(title)}</h3>
       <span>
-        {row.step === null ? "" : `step ${row.step}`}
-        {branches.length > 1 && n >= 0 ? ` · branch ${n + 1} of ${branches.length}` : ""}
+        {[
+          row.step !== null && `step ${row.step}`,
+          branches.length > 1 && n >= 0 && `branch ${n + 1} of ${branches.length}`,
+        ]
+          .filter(Boolean)
+          .join(" · ")}
       </span>
       <span class="ckv-next" title={nodeText(next, ", ")}>
         {next.length ? `Next: ${safe(nodeText(next, ", "))}` : "Next: nothing"}
