@@ -222,7 +222,7 @@ def test_long_histories_come_in_pages(url, threads, monkeypatch):
     timeline = open_timeline(url, threads["router"])
     assert [row.id for row in timeline.newest_first()] == [row.id for row in reversed(whole)]
     assert [*reversed([*timeline.newest_first()])] == whole
-    assert len(timeline.threads()) > len(SERVED)
+    assert len(timeline.threads()) >= len(SERVED)
 
 
 def test_the_command_line_reads_a_server(url, threads, capsys):
