@@ -150,11 +150,12 @@ def _replay_plan(session: Session, request: Json) -> Json:
     snapshot = timeline.snapshot(need(request, "checkpoint"))
     following = tuple(str(n) for n in snapshot.next)
     again = timeline.topology.reachable(following)
+    asked = timeline.askers()
     return {
         "next": list(following),
         "again": list(again),
         "restarts": [n for n in again if timeline.is_graph(n)],
-        "asks": [n for n in again if n in timeline.askers()],
+        "asks": [n for n in again if n in asked],
     }
 
 

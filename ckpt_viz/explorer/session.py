@@ -63,7 +63,7 @@ def _waiting(timeline: GraphTimeline, gone: Sequence[str]) -> list[str]:
     """The checkpoints, newest first, from which nothing runs on: what was next there is gone."""
     if not gone or timeline.thread_id is None:
         return []
-    rows = timeline.rows()
+    rows = timeline.known()
     parents = {row.parent_id for row in rows}
     stuck = [r.id for r in rows if r.id not in parents and set(r.next) & set(gone)]
     return stuck[::-1][:ACT_LIMIT]

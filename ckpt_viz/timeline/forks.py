@@ -36,7 +36,8 @@ def foresee(reader: Reader, base: str, snapshot: Any) -> ForkPreview:
     following = tuple(str(n) for n in snapshot.next)
     again = reader.topology.reachable(following)
     restarts = tuple(n for n in again if reader.is_graph(n))
-    asks = tuple(n for n in again if n in reader.askers())
+    asked = reader.askers()
+    asks = tuple(n for n in again if n in asked)
     notes = [ROUTERS_RAN]
     lost = {u.name for u in reader.unfinished() if u.parent == base} & set(restarts)
     if lost:

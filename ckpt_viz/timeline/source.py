@@ -28,6 +28,7 @@ from ckpt_viz.timeline.why import shapeless
 
 T = TypeVar("T")
 TAIL = 8
+ASKED_LIMIT = 100
 PAGE = 2_000
 Sized = tuple[str | None, int | None]
 
@@ -389,13 +390,13 @@ class GraphReader:
         return sorted(out, key=lambda t: str(config_id(t.config)))
 
     def askers(self) -> set[str]:
-        """The nodes that have asked a question in this history."""
-        with self._lock:
-            lights = list(self._lights.values())
+        """The nodes that have asked a question: in the newest checkpoints where any did."""
         out: set[str] = set()
-        for light in lights:
+        left = ASKED_LIMIT
+        for light in reversed(self.known_lights()):
             tasks = [k for k, n in light.news.items() if n.interrupts]
-            if tasks:
+            if tasks and left:
+                left -= 1
                 names = self._task_names(light.id, tasks)
                 out.update(names[k] for k in tasks if k in names)
         return out

@@ -90,6 +90,7 @@ def answer(explorer: Explorer) -> None:
     asked = explorer.rows.first.get_attribute("data-checkpoint-id")
     for count, said, name in ((4, "coffee", "question 1 of 1"), (6, "tea", "answer differently")):
         explorer.root.locator(f"[data-checkpoint-id='{asked}']").click()
+        expect(explorer.root).to_have_attribute("aria-busy", "false")
         form = explorer.panel("Writes").get_by_role("form", name=f"node_b, {name}")
         form.get_by_role("textbox").fill(said)
         form.get_by_role("button", name="Resume").dblclick()
