@@ -74,7 +74,7 @@ class Fold:
 
     def check(self, told: str) -> None:
         """Raises `LogError` where no checkpoint was told of."""
-        if not len(self.log):
+        if not self.log.size:
             first = f" ({self._notes.told[0]})" if self._notes.told else ""
             raise LogError(
                 f"{told} has no checkpoint that could be read, in {self._count} events{first}. "

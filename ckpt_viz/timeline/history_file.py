@@ -235,7 +235,7 @@ def read_history(data: dict[str, Any]) -> HistoryFile:
         raise HistoryFileError(
             f"The history is damaged: {type(error).__name__}: {error}. Export it again."
         ) from error
-    if not len(saver):
+    if not saver.size:
         raise HistoryFileError("The history holds no checkpoint")
     return saver
 

@@ -158,7 +158,9 @@ class RecordedSaver:
         newest = self._newest.get((thread, ns), "")
         return found.get(newest if checkpoint_id is None else checkpoint_id)
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many checkpoints are kept."""
         return sum(len(found) for found in self._all.values())
 
     # -- what is asked of a saver ------------------------------------------------------------
