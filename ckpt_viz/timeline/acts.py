@@ -19,7 +19,11 @@ from ckpt_viz.timeline.forks import foresee
 from ckpt_viz.timeline.keeping import Labels, able, method
 from ckpt_viz.timeline.place import place_of
 from ckpt_viz.timeline.records import Able, Capability, ForkPreview
+from ckpt_viz.timeline.rows import config_id
 from ckpt_viz.timeline.runs import ActRunningError, GraphRuns, is_answer_map
+from ckpt_viz.timeline.topology import subgraph
+
+ASKED_LIMIT = 100
 
 __all__ = ["ActRunningError", "GraphTimeline", "ReadOnlyError", "is_answer_map"]
 
@@ -151,6 +155,42 @@ class GraphTimeline(GraphRuns):
             done = self.colour.run(_awaited(done))
         self.forget()
         return done
+
+    # -- what acts look at -------------------------------------------------------------------
+
+    def config_of(self, checkpoint_id: str | None) -> dict[str, Any]:
+        """The config that addresses a checkpoint here (None: the thread's newest)."""
+        config = self._reference(checkpoint_id).config
+        if checkpoint_id is None and not self.checkpoint_ns:
+            del config["configurable"]["checkpoint_ns"]
+        return config
+
+    def below(self, ids: Iterable[str]) -> list[Any]:
+        """The tuples of graphs inside that belong to these checkpoints, oldest first."""
+        inside, here = set(ids), self.checkpoint_ns
+        out = []
+        for tup in self._list({"configurable": {"thread_id": self.thread_id}}):
+            space = str(tup.config["configurable"].get("checkpoint_ns") or "")
+            above = ((tup.metadata or {}).get("parents") or {}).values()
+            if space != here and inside.intersection(map(str, above)):
+                out.append(tup)
+        return sorted(out, key=lambda t: str(config_id(t.config)))
+
+    def askers(self) -> set[str]:
+        """The nodes that have asked a question: in the newest checkpoints where any did."""
+        out: set[str] = set()
+        left = ASKED_LIMIT
+        for light in reversed(self.known_lights()):
+            tasks = [k for k, n in light.news.items() if n.interrupts]
+            if tasks and left:
+                left -= 1
+                names = self._task_names(light.id, tasks)
+                out.update(names[k] for k in tasks if k in names)
+        return out
+
+    def is_graph(self, node: str) -> bool:
+        """True for a node that is a graph itself."""
+        return subgraph(self._graph_here(), node) is not None
 
     # -- editing -----------------------------------------------------------------------------
 

@@ -28,7 +28,6 @@ from ckpt_viz.timeline.why import shapeless
 
 T = TypeVar("T")
 TAIL = 8
-ASKED_LIMIT = 100
 PAGE = 2_000
 Sized = tuple[str | None, int | None]
 
@@ -370,40 +369,6 @@ class GraphReader:
             if bad or live:
                 out += unfinished_of(light, self._task_names(light.id, bad), live)
         return out
-
-    def config_of(self, checkpoint_id: str | None) -> dict[str, Any]:
-        """The config that addresses a checkpoint here (None: the thread's newest)."""
-        config = self._reference(checkpoint_id).config
-        if checkpoint_id is None and not self.checkpoint_ns:
-            del config["configurable"]["checkpoint_ns"]
-        return config
-
-    def below(self, ids: Iterable[str]) -> list[Any]:
-        """The tuples of graphs inside that belong to these checkpoints, oldest first."""
-        inside, here = set(ids), self.checkpoint_ns
-        out = []
-        for tup in self._list({"configurable": {"thread_id": self.thread_id}}):
-            space = str(tup.config["configurable"].get("checkpoint_ns") or "")
-            above = ((tup.metadata or {}).get("parents") or {}).values()
-            if space != here and inside.intersection(map(str, above)):
-                out.append(tup)
-        return sorted(out, key=lambda t: str(config_id(t.config)))
-
-    def askers(self) -> set[str]:
-        """The nodes that have asked a question: in the newest checkpoints where any did."""
-        out: set[str] = set()
-        left = ASKED_LIMIT
-        for light in reversed(self.known_lights()):
-            tasks = [k for k, n in light.news.items() if n.interrupts]
-            if tasks and left:
-                left -= 1
-                names = self._task_names(light.id, tasks)
-                out.update(names[k] for k in tasks if k in names)
-        return out
-
-    def is_graph(self, node: str) -> bool:
-        """True for a node that is a graph itself."""
-        return subgraph(self._graph_here(), node) is not None
 
     def _task_names(self, checkpoint_id: str, needed: Iterable[str]) -> dict[str, str]:
         """Task id -> node. A checkpoint's tasks don't change: it is read once for each new task."""
