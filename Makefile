@@ -96,6 +96,7 @@ fuzz: $(VENV)/.stamp-fuzz
 
 bench: $(VENV)/.stamp-test
 	$(BIN)/python -m tests.bench.compare
+	$(BIN)/python -m tests.bench.stores
 
 screenshots: $(VENV)/.stamp-test $(STATIC) chromium
 	$(BIN)/python -m tests.browser.screenshots

@@ -2,162 +2,175 @@
 
 from __future__ import annotations
 
-import copy
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any
+from heapq import merge
+from itertools import islice
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-from ckpt_viz.store.base import (
-    BaseStore,
+from ckpt_viz.store.copying import copied
+from ckpt_viz.store.filters import matcher
+from ckpt_viz.store.interface import BaseStore
+from ckpt_viz.store.meaning import Known, Meaning, aknown, known
+from ckpt_viz.store.namespaces import listed
+from ckpt_viz.store.nearest import Nearest, Widening
+from ckpt_viz.store.operations import checked_ops
+from ckpt_viz.store.records import (
     GetOp,
     Item,
-    ListNamespacesOp,
-    MatchCondition,
     Namespace,
     Op,
     PutOp,
     SearchItem,
     SearchOp,
 )
-from ckpt_viz.store.meaning import Vector, ensure_embeddings, nearness
-from ckpt_viz.store.paths import get_text_at_path, tokenize_path
 
-Place = tuple[Namespace, str]
+
+class _Kept(NamedTuple):
+    """An item and its number, which grows from item to item."""
+
+    number: int
+    item: Item
 
 
 class InMemoryStore(BaseStore):
     """Remembers items for as long as the process lives.
 
-    What is put and what is given out are copies: changing them changes nothing in here. The reads
-    of a batch see what was there before its writes.
+    What is put and what is given out are copies: changing them changes nothing in here. With a
+    query, items that are not searched by meaning come after the others, without a score.
 
     Args:
-        index: settings for search by meaning: ``dims``, ``embed`` and ``fields`` (see
-            `ckpt_viz.store.base.IndexConfig`). A function as ``embed`` takes a list of texts.
+        index: settings for search by meaning, see `ckpt_viz.store.base.IndexConfig`.
     """
 
-    __slots__ = ("_data", "_embed", "_lock", "_paths", "_vectors", "index_config")
+    __slots__ = (
+        "_data",
+        "_lock",
+        "_meaning",
+        "_nearest",
+        "_number",
+        "_places",
+        "embeddings",
+        "index_config",
+    )
 
     def __init__(self, *, index: Any = None) -> None:
         self.index_config = index
-        self._data: dict[Place, Item] = {}
-        self._vectors: dict[Place, list[Vector]] = {}
+        self._data: dict[Namespace, dict[str, _Kept]] = {}
         self._lock = threading.RLock()
-        self._embed: Any = ensure_embeddings(index["embed"]) if index else None
-        self._paths = [tokenize_path(p) for p in (index or {}).get("fields") or ["$"]]
+        self._number = 0
+        self._meaning = Meaning(index) if index else None
+        self.embeddings = self._meaning.embed if self._meaning else None
+        self._nearest = Nearest()
+        self._places: dict[int, tuple[Namespace, str]] = {}
 
     def batch(self, ops: Iterable[Op]) -> list[Any]:
         """Do several operations; one result each."""
-        done = list(ops)
-        texts, questions = self._texts(done), _questions(done)
-        vectors: list[Vector] = []
-        asked: dict[str, Vector] = {}
-        if self._embed is not None:
-            vectors = self._embed.embed_documents(list(texts)) if texts else []
-            asked = {question: self._embed.embed_query(question) for question in questions}
-        return self._apply(done, dict(zip(texts, vectors, strict=False)), asked)
+        done = checked_ops(ops)
+        return self._apply(done, known(self._meaning, done))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Any]:
         """As `batch`, awaiting the vectors."""
-        done = list(ops)
-        texts, questions = self._texts(done), _questions(done)
-        vectors: list[Vector] = []
-        asked: dict[str, Vector] = {}
-        if self._embed is not None:
-            vectors = await self._embed.aembed_documents(list(texts)) if texts else []
-            asked = {question: await self._embed.aembed_query(question) for question in questions}
-        return self._apply(done, dict(zip(texts, vectors, strict=False)), asked)
+        done = checked_ops(ops)
+        return self._apply(done, await aknown(self._meaning, done))
 
-    def _texts(self, ops: list[Op]) -> dict[str, None]:
-        """All texts that a batch's items are searched by."""
-        if self._embed is None:
-            return {}
-        puts = [op for op in ops if isinstance(op, PutOp)]
-        return dict.fromkeys(text for op in puts for text in self._searched(op))
-
-    def _searched(self, op: PutOp) -> list[str]:
-        if op.value is None or op.index is False or self._embed is None:
-            return []
-        paths = self._paths if op.index is None else [tokenize_path(p) for p in op.index]
-        return [t for p in paths for t in get_text_at_path(op.value, "$" if p == ["$"] else p)]
-
-    def _apply(
-        self, ops: list[Op], vectors: dict[str, Vector], asked: dict[str, Vector]
-    ) -> list[Any]:
+    def _apply(self, ops: list[Op], vectors: Known) -> list[Any]:
         with self._lock:
-            results = [self._read(op, asked) for op in ops]
-            for op in ops:
-                if isinstance(op, PutOp):
-                    self._put(op, vectors)
+            results = [self._read(op, vectors) for op in ops]
+            puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
+            now = datetime.now(UTC)
+            for op in puts.values():
+                self._put(op, vectors, now)
         return results
 
-    def _read(self, op: Op, asked: dict[str, Vector]) -> Any:
+    def _read(self, op: Op, vectors: Known) -> Any:
         if isinstance(op, PutOp):
             return None
         if isinstance(op, GetOp):
-            found = self._data.get((op.namespace, op.key))
-            return None if found is None else _copied(found)
+            kept = self._data.get(op.namespace, {}).get(op.key)
+            return None if kept is None else _copied(kept.item)
         if isinstance(op, SearchOp):
-            return self._search(op, asked.get(op.query) if op.query else None)
-        if isinstance(op, ListNamespacesOp):
-            return self._namespaces(op)
-        raise ValueError(f"Unknown operation type: {type(op)}. Use GetOp, PutOp, SearchOp, ...")
+            asked = vectors.questions.get(op.query) if op.query else None
+            found = self._scored(op, asked) if asked is not None else self._plain(op)
+            return [_found(item, score) for score, item in found]
+        return listed(self._data, op)
 
-    def _put(self, op: PutOp, vectors: dict[str, Vector]) -> None:
-        place = (op.namespace, op.key)
-        self._vectors.pop(place, None)
+    def _put(self, op: PutOp, vectors: Known, now: datetime) -> None:
+        namespace, key = op.namespace, op.key
+        items = self._data.get(namespace, {})
+        there = items.get(key)
         if op.value is None:
-            self._data.pop(place, None)
+            if there is not None:
+                self._remove(namespace, key, there.number)
             return
-        if texts := self._searched(op):
-            self._vectors[place] = [vectors[text] for text in texts]
-        now = datetime.now(UTC)
-        value = copy.deepcopy(op.value)
-        there = self._data.get(place)
-        if there is None:
-            self._data[place] = Item(
-                value=value, key=op.key, namespace=op.namespace, created_at=now, updated_at=now
-            )
-        else:
-            there.value, there.updated_at = value, now
+        value = copied(op.value)
+        if self._meaning is not None:
+            self._index(op, there.number if there else self._number + 1, vectors)
+        if there is not None:
+            there.item.value, there.item.updated_at = value, now
+            return
+        self._number += 1
+        item = Item(value=value, key=key, namespace=namespace, created_at=now, updated_at=now)
+        items[key] = _Kept(self._number, item)
+        self._data[namespace] = items
 
-    def _search(self, op: SearchOp, question: Vector | None) -> list[SearchItem]:
-        """In the order of creation, which is the dictionary's; with a question, nearest first."""
-        prefix, wanted = op.namespace_prefix, op.filter or {}
-        found: list[tuple[float | None, Item]] = [
-            (None, item)
-            for (namespace, _), item in self._data.items()
-            if namespace[: len(prefix)] == prefix and _matches(item.value, wanted)
+    def _index(self, op: PutOp, number: int, vectors: Known) -> None:
+        assert self._meaning is not None
+        self._nearest.set(number, 0, op.namespace, self._meaning.vectors(op, vectors))
+        self._places[number] = op.namespace, op.key
+
+    def _remove(self, namespace: Namespace, key: str, number: int) -> None:
+        del self._data[namespace][key]
+        if not self._data[namespace]:
+            del self._data[namespace]
+        self._nearest.drop(number)
+        self._places.pop(number, None)
+
+    def _below(self, op: SearchOp) -> Iterator[_Kept]:
+        """What a search may find, in the order of creation, which is that of each namespace."""
+        prefix, means = op.namespace_prefix, matcher(op.filter) if op.filter else None
+        parts = [
+            items.values() if means is None else _meant(items.values(), means)
+            for namespace, items in self._data.items()
+            if namespace[: len(prefix)] == prefix
         ]
-        if question is not None:
-            scored = [(self._score(item, question), item) for _, item in found]
-            near = [pair for pair in scored if pair[0] is not None]
-            near.sort(key=lambda pair: pair[0] or 0.0, reverse=True)
-            found = near + [pair for pair in scored if pair[0] is None]
-        return [_found(item, score) for score, item in found[op.offset : op.offset + op.limit]]
+        return iter(parts[0]) if len(parts) == 1 else merge(*parts, key=_number)
 
-    def _score(self, item: Item, question: Vector) -> float | None:
-        vectors = self._vectors.get((item.namespace, item.key))
-        return max(nearness(v, question) for v in vectors) if vectors else None
+    def _plain(self, op: SearchOp) -> list[tuple[None, Item]]:
+        """In the order of creation."""
+        found = islice(self._below(op), op.offset, op.offset + op.limit)
+        return [(None, kept.item) for kept in found]
 
-    def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
-        conditions = op.match_conditions or ()
-        found = {
-            namespace if op.max_depth is None else namespace[: op.max_depth]
-            for namespace, _ in self._data
-            if all(_fits(namespace, condition) for condition in conditions)
-        }
-        return sorted(found)[op.offset : op.offset + op.limit]
+    def _scored(self, op: SearchOp, asked: Any) -> list[tuple[float | None, Item]]:
+        """The nearest first, and after them what has no vectors."""
+        end, means = op.offset + op.limit, matcher(op.filter or {})
+        found: list[tuple[float | None, Item]] = []
+        search = Widening(end)
+        while search.more and len(found) < end:
+            best = self._nearest.best(asked, op.namespace_prefix, search.count, search.below)
+            for near in search.take(*best):
+                namespace, key = self._places[near.item]
+                item = self._data[namespace][key].item
+                if means(item.value):
+                    found.append((near.score, item))
+        if len(found) < end:
+            rest = (kept for kept in self._below(op) if kept.number not in self._nearest)
+            found += [(None, kept.item) for kept in islice(rest, end - len(found))]
+        return found[op.offset : end]
 
 
-def _questions(ops: list[Op]) -> dict[str, None]:
-    return dict.fromkeys(op.query for op in ops if isinstance(op, SearchOp) and op.query)
+_number = itemgetter(0)
+
+
+def _meant(kept: Iterable[_Kept], means: Callable[[Any], bool]) -> Iterator[_Kept]:
+    return (one for one in kept if means(one.item.value))
 
 
 def _copied(item: Item) -> Item:
     return Item(
-        value=copy.deepcopy(item.value),
+        value=copied(item.value),
         key=item.key,
         namespace=item.namespace,
         created_at=item.created_at,
@@ -166,43 +179,5 @@ def _copied(item: Item) -> Item:
 
 
 def _found(item: Item, score: float | None) -> SearchItem:
-    value, made, changed = copy.deepcopy(item.value), item.created_at, item.updated_at
+    value, made, changed = copied(item.value), item.created_at, item.updated_at
     return SearchItem(item.namespace, item.key, value, made, changed, score)
-
-
-_COMPARE: dict[str, Any] = {
-    "$eq": lambda a, b: a == b,
-    "$ne": lambda a, b: a != b,
-    "$gt": lambda a, b: float(a) > float(b),
-    "$gte": lambda a, b: float(a) >= float(b),
-    "$lt": lambda a, b: float(a) < float(b),
-    "$lte": lambda a, b: float(a) <= float(b),
-}
-
-
-def _matches(value: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    return all(_equal(value.get(key), want) for key, want in wanted.items())
-
-
-def _equal(have: Any, want: Any) -> bool:
-    if not isinstance(want, dict):
-        return bool(have == want)
-    if not any(str(key).startswith("$") for key in want):
-        return isinstance(have, dict) and _matches(have, want)
-    for name, limit in want.items():
-        compare = _COMPARE.get(name)
-        if compare is None:
-            raise ValueError(f"Unsupported operator: {name}. Use one of {', '.join(_COMPARE)}.")
-        if (have is None and name not in ("$eq", "$ne")) or not compare(have, limit):
-            return False
-    return True
-
-
-def _fits(namespace: Namespace, condition: MatchCondition) -> bool:
-    path = condition.path
-    if condition.match_type not in ("prefix", "suffix"):
-        raise ValueError(f"Unsupported match type: {condition.match_type}. Use prefix or suffix.")
-    if len(path) > len(namespace):
-        return False
-    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[-len(path) :]
-    return all(want in ("*", have) for have, want in zip(part, path, strict=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
@@ -17,28 +17,17 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
+from ckpt_viz.checkpoint.batches import Batch, Rows, Statement
 from ckpt_viz.checkpoint.colours import BARE, READ, Script
-from ckpt_viz.checkpoint.postgres.schema import LOCK, MIGRATIONS, VERSIONS
+from ckpt_viz.checkpoint.postgres.schema import LOCK, TABLES, Tables
 
 T = TypeVar("T")
-Statement = tuple[str, Sequence[Any]]
-Rows = list[tuple[Any, ...]]
 
 _SNAPSHOT: Statement = ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", ())
 
 _SETUP = "setup"
 _ALONE = (BARE, _SETUP)
 """Modes that are not pipelined; making tables throws away what was prepared for a pipeline."""
-
-
-class Batch:
-    """Statements to run together. ``answered`` tells whether the script needs their rows."""
-
-    __slots__ = ("answered", "statements")
-
-    def __init__(self, *statements: Statement, answered: bool = True) -> None:
-        self.statements = statements
-        self.answered = answered
 
 
 class PostgresDoor:
@@ -49,10 +38,20 @@ class PostgresDoor:
         pipeline: whether statements may travel together.
         size: connections of a pool at most.
         timeout: seconds to wait for one.
+        tables: the steps that make the tables.
     """
 
-    def __init__(self, url: str, *, pipeline: bool, size: int = 1, timeout: float = 10.0) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        pipeline: bool,
+        size: int = 1,
+        timeout: float = 10.0,
+        tables: Tables = TABLES,
+    ) -> None:
         self._url = url
+        self._tables = tables
         self._pipeline = pipeline and Pipeline.is_supported()
         self._options: dict[str, Any] = {
             "min_size": 1,
@@ -91,7 +90,7 @@ class PostgresDoor:
         """Run a script in one transaction, or bare of any."""
         with self._connection(client) as conn:
             if not self._is_setup:
-                self._transact(conn, set_up(), _SETUP)
+                self._transact(conn, set_up(self._tables), _SETUP)
                 self._is_setup = True
             return self._transact(conn, script, mode)
 
@@ -99,7 +98,7 @@ class PostgresDoor:
         """As `run`."""
         async with self._aconnection(client) as conn:
             if not self._is_setup:
-                await self._atransact(conn, set_up(), _SETUP)
+                await self._atransact(conn, set_up(self._tables), _SETUP)
                 self._is_setup = True
             return await self._atransact(conn, script, mode)
 
@@ -209,29 +208,33 @@ def _cursor(conn: Any) -> Any:
     return conn.cursor(row_factory=tuple_row, binary=True)
 
 
-def set_up() -> Script[None]:
+def set_up(tables: Tables = TABLES) -> Script[None]:
     """Bring the tables to this version; asks first, so that a reader needs no right to make any.
 
     Raises:
         RuntimeError: a newer version of this package made them.
     """
-    version = yield from _version()
-    if version < len(MIGRATIONS):
-        yield Batch(("SELECT pg_advisory_xact_lock(%s)", (LOCK,)), (VERSIONS, ()))
-        version = yield from _version()
-        for at in range(version, len(MIGRATIONS)):
-            steps = [(sql, ()) for sql in MIGRATIONS[at].split(";")]
-            yield Batch(*steps, ("INSERT INTO ckpt_migrations VALUES(%s)", (at + 1,)))
-    if version > len(MIGRATIONS):
+    known = len(tables.steps)
+    version = yield from _version(tables.versions)
+    if version < known:
+        make = f"CREATE TABLE IF NOT EXISTS {tables.versions}(v int PRIMARY KEY)"
+        yield Batch(("SELECT pg_advisory_xact_lock(%s)", (LOCK,)), (make, ()))
+        version = yield from _version(tables.versions)
+        for at in range(version, known):
+            steps = [(sql, ()) for sql in tables.steps[at].split(";")]
+            yield Batch(*steps, (f"INSERT INTO {tables.versions} VALUES(%s)", (at + 1,)))
+    if version > known:
         raise RuntimeError(
             f"This database has schema {version}, made by a newer ckpt_viz; this one knows "
-            f"{len(MIGRATIONS)}. Upgrade ckpt_viz."
+            f"{known}. Upgrade ckpt_viz."
         )
+    if tables.after is not None:
+        yield from tables.after()
 
 
-def _version() -> Script[int]:
-    there = yield Batch(("SELECT to_regclass('ckpt_migrations') IS NOT NULL", ()))
+def _version(versions: str) -> Script[int]:
+    there = yield Batch((f"SELECT to_regclass('{versions}') IS NOT NULL", ()))
     if not there[0][0][0]:
         return 0
-    found = yield Batch(("SELECT coalesce(max(v), 0) FROM ckpt_migrations", ()))
+    found = yield Batch((f"SELECT coalesce(max(v), 0) FROM {versions}", ()))
     return int(found[0][0][0])

@@ -6,6 +6,9 @@ A thread and namespace is a small number everywhere else. Names are compared byt
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, NamedTuple
+
 MIGRATIONS = (
     """
     CREATE TABLE IF NOT EXISTS ckpt_threads(
@@ -35,6 +38,15 @@ MIGRATIONS = (
 )
 """Statements by version. A step that was released never changes; a new one is appended."""
 
-VERSIONS = "CREATE TABLE IF NOT EXISTS ckpt_migrations(v int PRIMARY KEY)"
+
+class Tables(NamedTuple):
+    """How tables are made: the steps, the table that counts them, and what is run after them."""
+
+    steps: Sequence[str]
+    versions: str
+    after: Callable[[], Generator[Any, Any, None]] | None = None
+
+
+TABLES = Tables(MIGRATIONS, "ckpt_migrations")
 LOCK = 0x636B70745F76697A
 """An advisory lock: programs that set up one new database at a time wait for each other."""

@@ -82,7 +82,7 @@ class SqliteSaver(Upkeep):
         conn = self._given if self._given is not None else self._open
         if conn is None:
             path = self._path or ":memory:"
-            conn = self._open = _connect(path)
+            conn = self._open = connect(path)
         if not self._is_setup:
             try:
                 schema.create(conn, ours=self._given is None)
@@ -251,7 +251,12 @@ class SqliteSaver(Upkeep):
                 yield item
 
 
-def _connect(path: str) -> sqlite3.Connection:
+def connect(path: str) -> sqlite3.Connection:
+    """A connection to a file, which any thread may use and no transaction begins by itself.
+
+    Raises:
+        sqlite3.OperationalError: the file cannot be opened.
+    """
     try:
         return sqlite3.connect(
             path,

@@ -58,13 +58,7 @@ def create(conn: sqlite3.Connection, *, ours: bool) -> None:
     Raises:
         RuntimeError: the file was written by a newer version of this package.
     """
-    conn.execute("PRAGMA busy_timeout=30000")
-    conn.execute("PRAGMA page_size=2048")  # of a new file: a step writes whole pages
-    if not conn.in_transaction:
-        _use_wal(conn)
-        conn.execute("PRAGMA wal_autocheckpoint=4000").fetchall()
-        if ours:
-            conn.execute("PRAGMA synchronous=NORMAL")
+    prepare(conn, ours=ours)
     if _version(conn) == VERSION:
         return
     begin(conn)
@@ -86,6 +80,17 @@ def create(conn: sqlite3.Connection, *, ours: bool) -> None:
 def check_version(conn: sqlite3.Connection) -> None:
     """Raises RuntimeError where a newer version of this package made the tables."""
     _version(conn)
+
+
+def prepare(conn: sqlite3.Connection, *, ours: bool) -> None:
+    """Set a connection up for several writers and cheap commits; see `create`."""
+    conn.execute("PRAGMA busy_timeout=30000")
+    conn.execute("PRAGMA page_size=2048")  # of a new file: a step writes whole pages
+    if not conn.in_transaction:
+        _use_wal(conn)
+        conn.execute("PRAGMA wal_autocheckpoint=4000").fetchall()
+        if ours:
+            conn.execute("PRAGMA synchronous=NORMAL")
 
 
 def _version(conn: sqlite3.Connection) -> int | None:

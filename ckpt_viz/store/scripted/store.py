@@ -1,0 +1,369 @@
+"""The public face: each operation is a script, run in either colour.
+
+A batch is at most two transactions: one that reads, and one that writes and starts times to live
+anew. Vectors are read once and kept in this process; each search asks for those that are new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from random import getrandbits
+from types import TracebackType
+from typing import Any, Self
+
+from ckpt_viz.checkpoint.colours import READ, WRITE, Colours, Finished, Plan, Transaction
+from ckpt_viz.store.filters import check_keys, matcher
+from ckpt_viz.store.interface import BaseStore
+from ckpt_viz.store.meaning import Known, Meaning, aknown, known
+from ckpt_viz.store.namespaces import common_prefix, listed, namespace_of, text_of
+from ckpt_viz.store.nearest import MARGIN, Near, Nearest, Widening, arithmetic
+from ckpt_viz.store.operations import checked_ops
+from ckpt_viz.store.records import GetOp, ListNamespacesOp, Op, PutOp, SearchOp, TTLConfig
+from ckpt_viz.store.scripted.rows import (
+    Page,
+    Put,
+    Row,
+    Rows,
+    Script,
+    VectorRow,
+    ending,
+    found_of,
+    item_of,
+    key_of,
+    packed_value,
+    value_of,
+)
+from ckpt_viz.store.sweeping import AsyncSweeper, Sweeper
+
+_FIRST, _MORE = 128, 8
+"""How many rows are compared with a filter first, and how many times more then: each page costs
+the database a look at all of them."""
+
+
+class ScriptedStore(BaseStore):
+    """A store of both colours over the rows of some database.
+
+    Args:
+        rows: the scripts for that kind of database.
+        colours: its connections.
+        index: settings for search by meaning, see `ckpt_viz.store.base.IndexConfig`. ``engine``
+            is ``"numpy"`` to reckon in this process though the database could.
+        ttl: how long items live, see `ckpt_viz.store.base.TTLConfig`.
+    """
+
+    supports_ttl = True
+
+    def __init__(self, rows: Rows, colours: Colours, index: Any, ttl: TTLConfig | None) -> None:
+        self._begin(rows, colours, index, ttl)
+
+    def _begin(self, rows: Rows, colours: Colours, index: Any, ttl: TTLConfig | None) -> None:
+        """As the constructor, for objects that a sub-class makes in another way."""
+        self._rows = rows
+        self._colours = colours
+        self.index_config = index
+        self.ttl_config = ttl
+        self._meaning = Meaning(index) if index else None
+        self.embeddings = self._meaning.embed if self._meaning else None
+        self._nearest = Nearest()
+        self._marked = 0
+        self._length = 0
+        self._sweeper = Sweeper(ttl)
+        self._deserializer: Callable[[bytes], dict[str, Any]] | None = None
+        self._entered: asyncio.AbstractEventLoop | None = None
+        self._tasks = AsyncSweeper(ttl)
+
+    # -- operations ----------------------------------------------------------------------------
+
+    def batch(self, ops: Iterable[Op]) -> list[Any]:
+        """Do several operations; one result each. Reads see what was there before the writes."""
+        done = self._checked(ops)
+        return self._colours.run(self._batch(done, known(self._meaning, done)))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Any]:
+        """As `batch`."""
+        done = self._checked(ops)
+        return await self._colours.arun(self._batch(done, await aknown(self._meaning, done)))
+
+    def _checked(self, ops: Iterable[Op]) -> list[Op]:
+        done = checked_ops(ops)
+        for op in done:
+            if isinstance(op, SearchOp):
+                check_keys(op.filter)
+        return done
+
+    def _batch(self, ops: list[Op], vectors: Known) -> Plan[list[Any]]:
+        now = _now()
+        puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
+        writes = [self._put(op, vectors, now) for op in puts.values()]
+        results: list[Any] = [None] * len(ops)
+        refreshed: list[Row] = []
+        if len(writes) < len(ops):
+            results, refreshed = yield Transaction(lambda: self._read(ops, vectors, now), READ)
+        if writes or refreshed:
+            yield Transaction(lambda: self._write(writes, refreshed, now), WRITE)
+        return results
+
+    def _put(self, op: PutOp, vectors: Known, now: int) -> Put:
+        ns, key = text_of(op.namespace), key_of(op.key)
+        if op.value is None:
+            return Put(ns, key, None, now, None, None, 0, None)
+        found = None if self._meaning is None else self._meaning.vectors(op, vectors)
+        state = getrandbits(62) if found else 0
+        expires = None if op.ttl is None else ending(now, op.ttl)
+        return Put(ns, key, packed_value(op.value), now, expires, op.ttl, state, found)
+
+    def _value(self, body: str | bytes) -> Any:
+        if self._deserializer is not None and isinstance(body, str):
+            return self._deserializer(body.encode())
+        return value_of(body)
+
+    def _write(self, puts: list[Put], refreshed: list[Row], now: int) -> Script[None]:
+        if refreshed:
+            yield from self._rows.refresh(refreshed, now)
+        for put in puts:
+            for vector in put.vectors or ():
+                yield from self._check(vector)
+        if puts:
+            yield from self._rows.write(puts)
+
+    def _read(self, ops: list[Op], vectors: Known, now: int) -> Script[tuple[list[Any], list[Row]]]:
+        shown = now if (self.ttl_config or {}).get("omit_expired", True) else 0
+        refreshed: list[Row] = []
+        gets = [(text_of(op.namespace), key_of(op.key)) for op in ops if isinstance(op, GetOp)]
+        got = iter((yield from self._rows.get(gets, shown)) if gets else ())
+        results: list[Any] = []
+        for op in ops:
+            read: list[Row] = []
+            if isinstance(op, GetOp):
+                row = next(got)
+                read = [] if row is None else [row]
+                results.append(None if row is None else item_of(row, self._value(row.body)))
+            elif isinstance(op, SearchOp):
+                asked = vectors.questions.get(op.query) if op.query else None
+                search = self._plain(op, shown) if asked is None else self._scored(op, asked, shown)
+                found = yield from search
+                read = [row for row, _, _ in found]
+                results.append([found_of(*one) for one in found])
+            elif isinstance(op, ListNamespacesOp):
+                texts = yield from self._rows.spaces(text_of(common_prefix(op)), shown)
+                results.append(listed(map(namespace_of, texts), op))
+            else:
+                results.append(None)
+            if read and op.refresh_ttl:  # type: ignore[union-attr]
+                refreshed += [row for row in read if row.ttl is not None]
+        return results, refreshed
+
+    # -- searching -----------------------------------------------------------------------------
+
+    def _plain(self, op: SearchOp, shown: int) -> Script[list[tuple[Row, Any, float | None]]]:
+        """In the order of creation."""
+        ns, wanted = text_of(op.namespace_prefix), op.filter or {}
+        found: list[tuple[Row, Any, float | None]] = []
+        if not op.limit:
+            return found
+        if not wanted:
+            rows = yield from self._rows.page(Page(ns, {}, 0, op.limit, op.offset, shown))
+            return [(row, self._value(row.body), None) for row in rows]
+        means = matcher(wanted)
+        after, size, skipped = 0, max(_FIRST, 2 * (op.offset + op.limit)), 0
+        while True:
+            rows = yield from self._rows.page(Page(ns, wanted, after, size, 0, shown))
+            for row in rows:
+                value = self._value(row.body)
+                if not means(value):
+                    continue
+                skipped += 1
+                if skipped > op.offset:
+                    found.append((row, value, None))
+                    if len(found) == op.limit:
+                        return found
+            if len(rows) < size:
+                return found
+            after, size = rows[-1].number, size * _MORE
+
+    def _scored(
+        self, op: SearchOp, asked: Any, shown: int
+    ) -> Script[list[tuple[Row, Any, float | None]]]:
+        """The nearest first; items without vectors are not among them."""
+        end, wanted = op.offset + op.limit, op.filter or {}
+        found: list[tuple[Row, Any, float | None]] = []
+        search = Widening(end)
+        is_ours = not self._ranks()
+        yield from self._check(asked)
+        if is_ours and op.limit:
+            yield from self._learn()
+        while op.limit and search.more and len(found) < end:
+            best = self._best if is_ours else self._ranked
+            nears = search.take(*(yield from best(op, asked, search)))
+            found += yield from self._there(nears, wanted, shown, end - len(found))
+        return found[op.offset : end]
+
+    def _check(self, vector: Any) -> Script[None]:
+        """Refuse a vector that is not as long as those that are stored."""
+        if len(vector) == self._length:
+            return
+        stored = yield from self._rows.length()
+        self._length = len(vector) if stored is None else stored
+        if len(vector) != self._length:
+            raise ValueError(
+                f"A vector has {len(vector)} numbers, but the store's vectors have {self._length}. "
+                "Use one embedding for one store."
+            )
+
+    def _ranks(self) -> bool:
+        return self._rows.ranks and (self.index_config or {}).get("engine") != "numpy"
+
+    def _learn(self) -> Script[None]:
+        """Take up the vectors that were written since the last time."""
+        new: dict[int, list[VectorRow]] = {}
+        rows = yield from self._rows.vectors(self._marked)
+        for row in rows:
+            same = new.setdefault(row.number, [])
+            if same and same[0].state != row.state:
+                same.clear()
+            same.append(row)
+        for number, same in new.items():
+            first = same[0]
+            vectors = [row.vector for row in same]
+            self._nearest.set(number, first.state, namespace_of(first.ns), vectors)
+        if rows:
+            self._marked = max(self._marked, rows[-1].mark)
+
+    def _best(self, op: SearchOp, asked: Any, search: Widening) -> Script[tuple[list[Near], float]]:
+        yield from ()
+        return self._nearest.best(asked, op.namespace_prefix, search.count, search.below)
+
+    def _ranked(
+        self, op: SearchOp, asked: Any, search: Widening
+    ) -> Script[tuple[list[Near], float]]:
+        """The best as the database reckons, scored again exactly."""
+        count, below = search.count, text_of(op.namespace_prefix)
+        rows = yield from self._rows.rank(asked, below, count)
+        return surely_best(rows, asked, count, search.below)
+
+    def _there(
+        self, nears: Sequence[Near], wanted: dict[str, Any], shown: int, need: int
+    ) -> Script[list[tuple[Row, Any, float | None]]]:
+        """Those that are still there and meant, in their order, as many as needed."""
+        found: list[tuple[Row, Any, float | None]] = []
+        means = matcher(wanted)
+        size = max(32, 2 * need)
+        for at in range(0, len(nears), size):
+            some = nears[at : at + size]
+            rows = yield from self._rows.fetch([near.item for near in some], shown)
+            by_number = {row.number: row for row in rows}
+            for near in some:
+                row = by_number.get(near.item)
+                if row is None or row.state != near.state:
+                    self._nearest.drop(near.item, near.state)
+                    continue
+                value = self._value(row.body)
+                if means(value):
+                    found.append((row, value, near.score))
+                    if len(found) == need:
+                        return found
+        return found
+
+    # -- times to live -------------------------------------------------------------------------
+
+    def sweep_ttl(self) -> int:
+        """Remove what has expired now; returns how many items."""
+        return self._colours.run(self._sweep())
+
+    async def asweep_ttl(self) -> int:
+        """As `sweep_ttl`."""
+        return await self._colours.arun(self._sweep())
+
+    def _sweep(self) -> Plan[int]:
+        now = _now()
+        return (yield Transaction(lambda: self._rows.sweep(now), WRITE))  # type: ignore[no-any-return]
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Any:
+        """Sweep again and again in a thread, until `stop_ttl_sweeper` or the end of a ``with``.
+
+        Args:
+            sweep_interval_minutes: left out, that of the store's ``ttl``, or 5.
+
+        Returns:
+            A future that is done when the sweeper has stopped; at once if the store has no ``ttl``.
+        """
+        return self._sweeper.start(self.sweep_ttl, sweep_interval_minutes)
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
+        """Stop the sweeper; whether it has stopped within ``timeout`` seconds."""
+        return self._sweeper.stop(timeout)
+
+    # -- opening and closing -------------------------------------------------------------------
+
+    def setup(self) -> Finished:
+        """Make what the database needs now. Not needed: the first use does it. May be awaited."""
+        self._colours.run(_nothing())
+        return Finished()
+
+    async def asetup(self) -> None:
+        """As `setup`."""
+        await self._colours.arun(_nothing())
+
+    def close(self) -> None:
+        """Stop the sweeper and close what was opened here; it opens again when used."""
+        self._sweeper.stop()
+        self._colours.close()
+
+    async def aclose(self) -> None:
+        """As `close`."""
+        self._sweeper.stop()
+        await self._colours.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        await self._colours.enter()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def surely_best(
+    rows: Sequence[VectorRow], asked: Any, count: int, below: float
+) -> tuple[list[Near], float]:
+    """Vectors that a database ranked, scored exactly; those that nothing unseen can be before."""
+    scores = arithmetic.cosines([row.vector for row in rows], asked)
+    # The least ranked of these may score 2 margins more than the least, an unseen one 2 more again.
+    sure = min(scores) + 4 * MARGIN if len(rows) >= count else -math.inf
+    found = [
+        Near(score, row.number, row.state)
+        for score, row in zip(scores, rows, strict=True)
+        if sure <= score < below
+    ]
+    return sorted(found, key=lambda near: (-near.score, near.item)), sure
+
+
+def _now() -> int:
+    """The time by this machine's clock, which is the only one that items live by."""
+    return time.time_ns() // 1000
+
+
+def _nothing() -> Plan[None]:
+    yield Transaction(_idle, READ)
+
+
+def _idle() -> Script[None]:
+    yield from ()

@@ -1,0 +1,163 @@
+"""Tables and statements of a store in SQLite, and how scripts run there.
+
+The tables do not touch those of the saver: one file may hold both.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar
+
+from ckpt_viz.checkpoint.colours import WRITE, Colours, Script, Transaction
+from ckpt_viz.checkpoint.sqlite.runner import Runner
+from ckpt_viz.checkpoint.sqlite.schema import begin, prepare
+from ckpt_viz.store.nearest import arithmetic
+from ckpt_viz.store.scripted.sql import SqlRows
+
+T = TypeVar("T")
+
+VERSION = 1
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS ckpt_store(version INTEGER NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS ckpt_items(
+        id INTEGER PRIMARY KEY AUTOINCREMENT, ns TEXT NOT NULL, key TEXT NOT NULL,
+        body TEXT, packed BLOB, created INTEGER NOT NULL, updated INTEGER NOT NULL,
+        expires INTEGER, ttl REAL, state INTEGER NOT NULL, UNIQUE(ns, key))""",
+    """CREATE INDEX IF NOT EXISTS ckpt_items_end ON ckpt_items(expires)
+        WHERE expires IS NOT NULL""",
+    """CREATE TABLE IF NOT EXISTS ckpt_vectors(
+        mark INTEGER PRIMARY KEY AUTOINCREMENT, item INTEGER NOT NULL, state INTEGER NOT NULL,
+        vec BLOB NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS ckpt_vectors_of ON ckpt_vectors(item, state)",
+)
+
+
+class SqliteRows(SqlRows):
+    """The rows of a store in SQLite. ``ranks`` where sqlite-vec is loaded."""
+
+    def narrow_text(self, key: str, name: str) -> str:
+        entry = f"""json_extract(body, '$."{key}"')"""
+        if name == "=":
+            return f"{entry} = ?"
+        return f"({entry} {name} ? OR typeof({entry}) <> 'text')"
+
+    def narrow_number(self, key: str, name: str) -> str:
+        entry = f"""json_extract(body, '$."{key}"')"""
+        if name == "=":
+            return f"{entry} BETWEEN ? AND ?"
+        return f"({entry} {name} ? OR typeof({entry}) = 'text')"
+
+    def to_vector(self, vector: Any) -> Any:
+        return arithmetic.packed(vector)
+
+    def of_vector(self, stored: Any) -> Any:
+        return arithmetic.unpacked(stored)
+
+    def ranking(self) -> str:
+        return "coalesce(-vec_distance_cosine(v.vec, ?), -1)"
+
+
+def create(conn: sqlite3.Connection, *, ours: bool) -> None:
+    """Set a connection up and make the tables.
+
+    Raises:
+        RuntimeError: a newer version of this package made them.
+    """
+    prepare(conn, ours=ours)
+    begin(conn)
+    try:
+        for table in _TABLES:
+            conn.execute(table)
+        found = conn.execute("SELECT max(version) FROM ckpt_store").fetchone()[0]
+        if found is None:
+            conn.execute("INSERT INTO ckpt_store VALUES(?)", (VERSION,))
+        elif found > VERSION:
+            raise RuntimeError(
+                f"The store in this database has schema {found}, made by a newer ckpt_viz; this "
+                f"one knows {VERSION}. Upgrade ckpt_viz."
+            )
+    except BaseException:
+        conn.rollback()
+        raise
+    conn.commit()
+
+
+def load_vectors(conn: sqlite3.Connection) -> bool:
+    """Load sqlite-vec into a connection, where it is installed and SQLite takes extensions."""
+    try:
+        sqlite_vec = import_module("sqlite_vec")
+        conn.enable_load_extension(True)
+    except (ImportError, AttributeError, sqlite3.Error):  # each of them is the answer: no
+        return False
+    try:
+        sqlite_vec.load(conn)
+    except sqlite3.Error:
+        return False
+    finally:
+        conn.enable_load_extension(False)
+    return True
+
+
+class SqliteColours(Colours):
+    """Both colours of one connection, whose scripts run where a runner says."""
+
+    def __init__(self, runner: Runner, close: Callable[[], None]) -> None:
+        super().__init__(None, True)  # type: ignore[arg-type]
+        self._runner = runner
+        self._close = close
+
+    def _one(self, wanted: Transaction) -> Any:
+        return self._runner.run(lambda conn: _transact(conn, wanted.script(), wanted.mode))
+
+    async def _aone(self, wanted: Transaction) -> Any:
+        return await self._runner.arun(lambda conn: _transact(conn, wanted.script(), wanted.mode))
+
+    async def enter(self) -> None:
+        """Open the connection."""
+        await self._runner.arun(_nothing)
+
+    def close(self) -> None:
+        """Close the connection, if it was opened here."""
+        self._runner.close(self._close)
+
+    async def aclose(self) -> None:
+        """As `close`."""
+        self.close()
+
+
+def _transact(conn: sqlite3.Connection, script: Script[T], mode: str) -> T:
+    """Answer a script's batches; one that writes is one transaction."""
+    if mode != WRITE:
+        return _answer(conn, script)
+    begin(conn)
+    try:
+        result = _answer(conn, script)
+    except BaseException:
+        conn.rollback()
+        raise
+    conn.commit()
+    return result
+
+
+def _answer(conn: sqlite3.Connection, script: Script[T]) -> T:
+    rows: list[Any] | None = None
+    cursor = conn.cursor()
+    cursor.row_factory = None
+    execute = cursor.execute
+    while True:
+        try:
+            batch = script.send(rows)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        if batch.answered:
+            rows = [execute(sql, values).fetchall() for sql, values in batch.statements]
+        else:
+            for sql, values in batch.statements:
+                execute(sql, values)
+            rows = []
+
+
+def _nothing(_: sqlite3.Connection) -> None:
+    """Opening the connection is all that was wanted."""
