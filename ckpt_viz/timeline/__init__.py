@@ -3,6 +3,7 @@
 from ckpt_viz.timeline.alignment import Alignment, Pair, align, compare
 from ckpt_viz.timeline.open import open_timeline
 from ckpt_viz.timeline.protocol import Timeline
+from ckpt_viz.timeline.recording import record
 from ckpt_viz.timeline.records import (
     Capability,
     ForkPreview,
@@ -31,4 +32,5 @@ __all__ = [
     "align",
     "compare",
     "open_timeline",
+    "record",
 ]

@@ -92,6 +92,8 @@ def _history(text: str, told: str) -> RecordedSaver | None:
 def _is_text_file(where: Path) -> bool:
     """Whether a file exists and begins like a text (a database has zero bytes early on)."""
     try:
+        if not where.is_file():  # a pipe would be waited for
+            return False
         with where.open("rb") as file:
             start = file.read(1024)
     except (OSError, ValueError):

@@ -136,6 +136,18 @@ def test_an_exported_file_tells_all_that_the_graph_tells(e, name, tmp_path):
     assert histories.told(found) == histories.told(real)
 
 
+@pytest.mark.parametrize("name", ["sends", "asks_beside", "fails_beside", "nested_asks"])
+def test_a_log_is_exported_and_opened_again(name, tmp_path):
+    e = engine("ckpt_viz")
+    graph, inputs = PROGRAMS[name](e, e.Saver())
+    log = open_timeline([v for run in streamed(graph, inputs, subgraphs=True) for v in run])
+    path = ckpt_viz.explore(log, follow=False).export(tmp_path / "run.json")
+    found = open_timeline(path)
+    assert found.namespaces() == log.namespaces()
+    for ns in log.namespaces():
+        assert told(found.at("1", ns)) == told(log.at("1", ns))
+
+
 def test_an_export_holds_nothing_that_is_redacted(e, tmp_path):
     graph = PROGRAMS["sends"](e, e.Saver())[0]
     graph.invoke({"xs": [], "foo": {"key": "s3cret", "n": [1]}}, CONFIG)
