@@ -22,6 +22,7 @@ from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.checkpoint.sqlite.aio import AsyncSqliteSaver
 from ckpt_viz.errors import SerializationError, ThreadBusyError
 from ckpt_viz.graph import END, START, StateGraph
+from ckpt_viz.timeline import open_timeline
 
 from .test_savers import chain, checkpoint, config, put
 
@@ -172,6 +173,20 @@ def old_file(path: Any) -> list[Any]:
     raw.commit()
     raw.close()
     return made
+
+
+def test_a_file_of_the_first_version_is_read_without_a_change(tmp_path):
+    path = tmp_path / "old.db"
+    made = old_file(path)
+    before = path.read_bytes()
+    timeline = open_timeline(path, "t")
+    assert [row.id for row in timeline.rows()] == [body["id"] for body, *_ in made]
+    for body, _, _, writes in made:
+        assert timeline.snapshot(body["id"]).values == body["channel_values"]
+        assert timeline.tuple(body["id"]).pending_writes == writes
+    assert [info.checkpoints for info in timeline.threads()] == [2]
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["old.db"]
 
 
 def test_a_file_of_the_first_version_is_taken_over(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from importlib import import_module
 from typing import Any
 
 import psycopg
@@ -11,11 +12,13 @@ import pytest
 from graphs import engine
 from runs import PROGRAMS
 
-from ckpt_viz.errors import ReadOnlyError, SourceError
+from ckpt_viz.checkpoint.serde.encrypted import EncryptedSerializer
+from ckpt_viz.errors import ReadOnlyError, SerializationError, SourceError
 from ckpt_viz.timeline import open_timeline
 from ckpt_viz.timeline.databases.peer_postgres import PostgresPlace
 
 PATIENCE = 5.0
+KEY = b"0123456789abcdef" * 2
 C = {"configurable": {"thread_id": "1"}}
 
 
@@ -131,3 +134,23 @@ async def test_langgraphs_async_postgres_saver(postgres_url: str) -> None:
         await asyncio.to_thread(timeline.run, {"n": 5})
         assert len(await asyncio.to_thread(timeline.rows)) == 6
         assert [i.id for i in await asyncio.to_thread(timeline.threads)] == ["1"]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres", "redis"])
+def test_our_encrypted_databases_open_with_their_key(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LANGGRAPH_AES_KEY", raising=False)
+    serde = EncryptedSerializer.from_key(KEY)
+    saver_of = getattr(import_module(f"ckpt_viz.checkpoint.{kind}"), f"{kind.title()}Saver", None)
+    place = tmp_path / "e.db" if kind == "sqlite" else request.getfixturevalue(f"{kind}_url")
+    ours(place, lambda where: saver_of.from_conn_string(where, serde=serde))
+    with pytest.raises(SourceError, match=r"encrypted \(.*gcm\..*key="):
+        open_timeline(place, "1").rows()
+    with pytest.raises((SourceError, SerializationError), match="key"):
+        open_timeline(place, "1", key=b"x" * 32).rows()
+    timeline = open_timeline(place, "1", key=KEY)
+    assert [row.status for row in timeline.rows()] == ["", "", "interrupt"]
+    assert timeline.snapshot().values == {"xs": ["a"]}
+    monkeypatch.setenv("LANGGRAPH_AES_KEY", KEY.decode())
+    assert len(open_timeline(place, "1").rows()) == 3

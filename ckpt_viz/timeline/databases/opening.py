@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from ckpt_viz.checkpoint.serde.reading import ReadingSerializer
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
-from ckpt_viz.errors import SourceError
+from ckpt_viz.errors import SerializationError, SourceError
 from ckpt_viz.timeline.databases.file import SqliteFile, tables_of
 from ckpt_viz.timeline.databases.keys import key_tag, serializer
 from ckpt_viz.timeline.databases.own_server import OwnServer
@@ -78,11 +79,11 @@ def _open_sqlite(path: Path, wish: Wish) -> Any:
             f"There are no checkpoints in {str(path)!r}: its tables are {named}. Expected "
             "ckpt_checkpoints (of ckpt_viz) or checkpoints (of LangGraph)."
         )
-    table = "ckpt_checkpoints" if ours else "checkpoints"
-    column = "tag" if ours else "type"
-    tag = None
-    if column in columns[table]:
-        tag = file.read(lambda conn: _newest(conn, table, column))
+    if ours:
+        tag = _sealed(OwnSqlite(file, columns, ReadingSerializer(views=wish.views)))
+    else:
+        has_tags = "type" in columns["checkpoints"]
+        tag = file.read(lambda conn: _newest(conn, "checkpoints", "type")) if has_tags else None
     serde = serializer(tag, wish.key, views=wish.views)
     if not wish.write:
         return OwnSqlite(file, columns, serde) if ours else PeerSqlite(file, columns, serde)
@@ -90,6 +91,16 @@ def _open_sqlite(path: Path, wish: Wish) -> Any:
     if ours:
         return SqliteSaver.from_conn_string(path, serde=serde)
     return peer_saver("sqlite", str(path), wish.key)
+
+
+def _sealed(reader: Any) -> str | None:
+    """The tag of a value that can't be read without a key; None where there is none."""
+    for thread, _ in reader.thread_heads()[:1]:
+        try:
+            reader.get_tuple({"configurable": {"thread_id": thread}})
+        except SerializationError as error:
+            return error.type_name
+    return None
 
 
 def _newest(conn: sqlite3.Connection, table: str, column: str) -> Any:
@@ -157,7 +168,8 @@ def _open_redis(url: str, wish: Wish) -> Any:
     serde = serializer(key_tag(wish.key), wish.key, views=wish.views)
     saver = RedisSaver.from_conn_string(url, serde=serde, pool_size=2, timeout=4)
     try:
-        saver.threads()
-    except redis.RedisError as error:
+        for thread, _ in saver.thread_heads()[:1]:
+            saver.get_tuple({"configurable": {"thread_id": thread}})
+    except (redis.RedisError, SerializationError) as error:
         raise SourceError(f"The Redis at {_title(url)} can't be read: {error}") from error
     return saver if wish.write else OwnServer(saver)
