@@ -19,6 +19,10 @@ NODE_LIMIT = 400
 LABEL_LIMIT = 26
 HEIGHT = 30
 POINTS = 72  # an inch, in which Graphviz takes sizes
+SPACING = {"nodesep": "0.25", "ranksep": "0.36", "pad": "0.1"}
+MANY = {"splines": "line", "nslimit": "1", "mclimit": "0.1"}
+"""For graphs of many nodes: curves around boxes would hold up the page for a second."""
+MANY_NODES = 100
 SPECIAL = {START: "start", END: "end"}
 
 
@@ -90,7 +94,7 @@ def _node_json(node: ShapeNode) -> Json:
 def _dot(shape: Shape, ids: dict[str, str], frames: dict[str, str]) -> str:
     dot = graphviz.Digraph(
         "graph",
-        graph_attr={"nodesep": "0.25", "ranksep": "0.36", "pad": "0.1"},
+        graph_attr={**SPACING, **(MANY if len(shape.nodes) > MANY_NODES else {})},
         node_attr={"shape": "box", "fixedsize": "true", "fontname": "Helvetica", "fontsize": "12"},
         edge_attr={"arrowsize": "0.6", "fontname": "Helvetica", "fontsize": "10"},
     )

@@ -65,6 +65,7 @@ def collect(session: Session) -> Json:
         here |= {"checkpoints": len(rows), "last_step": rows[-1][2], "last_time": rows[-1][4]}
     hello: Json = {"session": "export", "threads": [{**here, "status": ""}], **overview}
     hello["can"] = can_json(Capability.none(WHY))
+    hello["store"] = False  # what is remembered across threads is no part of one thread's history
     hello |= {"height": 560, "theme": "auto", "namespaces": [timeline.checkpoint_ns]}
     ids = [row[0] for row in rows][-CHECKPOINT_LIMIT:]
     answer = HANDLERS["checkpoint"]

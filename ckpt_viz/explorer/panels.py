@@ -20,6 +20,7 @@ from ckpt_viz.timeline.why import sentence, version_number
 
 Json = dict[str, Any]
 STEP_LIMIT = 60
+ROUTING_LIMIT = 40
 SAFE_INT = 2**53
 
 
@@ -188,6 +189,8 @@ def channels_json(timeline: GraphTimeline, checkpoint_id: str) -> Json:
     names = list(timeline.topology.channels)
     names += sorted({c for light in shown for c in light.versions} - set(names))
     kinds = timeline.topology.channels
+    routing = [n for n in names if n not in kinds or kinds[n].routing]
+    left_out = set(routing) - set(_latest(routing, shown))
     return {
         "steps": [{"id": light.id, "step": light.step} for light in shown],
         "rows": [
@@ -197,7 +200,9 @@ def channels_json(timeline: GraphTimeline, checkpoint_id: str) -> Json:
                 "cells": [_cell(timeline, light, previous[light.id], name) for light in shown],
             }
             for name in names
+            if name not in left_out
         ],
+        "left_out": len(left_out),
         "seen": {
             node: {c: version_number(v) for c, v in seen.items()}
             for node, seen in shown[-1].seen.items()
@@ -205,6 +210,17 @@ def channels_json(timeline: GraphTimeline, checkpoint_id: str) -> Json:
         if shown
         else {},
     }
+
+
+def _latest(names: list[str], lights: list[Light]) -> list[str]:
+    """The channels that changed last: a large graph has hundreds, a message holds a megabyte."""
+    if len(names) <= ROUTING_LIMIT or not lights:
+        return names
+    found: dict[str, None] = {}
+    for light, before in zip(reversed(lights), reversed([None, *lights[:-1]]), strict=True):
+        old = before.versions if before else {}
+        found |= {n: None for n in names if light.versions.get(n) != old.get(n)}
+    return list(found)[:ROUTING_LIMIT]
 
 
 def _cell(timeline: GraphTimeline, light: Light, before: Light | None, name: str) -> Json | None:

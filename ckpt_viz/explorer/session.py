@@ -170,6 +170,7 @@ class Session(Swaps):
             "scratch": self.scratch_json(),
             "changes": self.changes,
             **self.breakpoints_json(),
+            "store": getattr(timeline.graph, "store", None) is not None,
             "nodes": [n for n in timeline.topology.triggers if not n.startswith("__")],
             "channels": [
                 {"name": c.name, "kind": c.kind, "reducer": c.reducer, "routing": c.routing}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ckpt_viz.explorer.bundle import packed_asset
 from ckpt_viz.explorer.drawn import shape_json
+from ckpt_viz.explorer.memories import memory
 from ckpt_viz.explorer.panels import Json
 from ckpt_viz.explorer.phased import phases_json
 from ckpt_viz.explorer.request import Handler, need
@@ -37,4 +38,5 @@ TABS: dict[str, Handler] = {
     "asset": _asset,
     "phases": _phases,
     "storage": _storage,
+    "memory": memory,
 }

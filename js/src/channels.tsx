@@ -57,7 +57,9 @@ export function ChannelsPanel(props: { answer: Checkpoint; onPick: (id: string) 
       </div>
       {folded.length > 0 && (
         <button type="button" class="ckv-link" aria-expanded={routing} onClick={() => setRouting(!routing)}>
-          {routing ? "hide routing" : `routing: ${count(folded.length, "channel")} of the engine`}
+          {routing
+            ? "hide routing"
+            : `routing: ${count(folded.length, "channel")} of the engine${matrix.left_out ? `, the latest of ${folded.length + matrix.left_out}` : ""}`}
         </button>
       )}
       <div class="ckv-legend">

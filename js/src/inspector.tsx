@@ -3,7 +3,7 @@ import { ChannelsPanel } from "./channels";
 import { Lazy } from "./lazy";
 import { Later } from "./more/load";
 import { DiffPanel, RawPanel } from "./panels";
-import { Skeleton, TabList, Title } from "./places";
+import { Skeleton, type Tab, TabList, Title, tabsOf } from "./places";
 import { RowTools } from "./rowtools";
 import type { SheetProps } from "./sheets";
 import { StatePanel } from "./state";
@@ -81,7 +81,8 @@ function ActSheet({ view }: { view: View }) {
 
 function Tabs({ view, branches, slow }: { view: View; branches: Branch[]; slow: boolean }) {
   const { store } = view;
-  const tab = view.tab.value;
+  const tabs = tabsOf(store.hello.value?.store);
+  const tab = tabs.includes(view.tab.value) ? view.tab.value : "State";
   const answer = store.answer.value;
   const error = store.answerError.value;
   const empty = !answer && !error && store.hello.value && store.rows.length > 0;
@@ -89,7 +90,7 @@ function Tabs({ view, branches, slow }: { view: View; branches: Branch[]; slow: 
     <>
       <Title store={store} row={view.row} branches={branches} />
       <RowTools view={view} />
-      <TabList view={view.id} tab={tab} onTab={(name) => view.showTab(name)} />
+      <TabList view={view.id} tabs={tabs} tab={tab} onTab={(name) => view.showTab(name)} />
       <div
         class={`ckv-panel${store.pending.value && slow ? " ckv-stale" : ""}`}
         role="tabpanel"
@@ -99,15 +100,15 @@ function Tabs({ view, branches, slow }: { view: View; branches: Branch[]; slow: 
       >
         {error && <ErrorBox error={error} onRetry={() => store.refresh()} />}
         {empty && slow && <Skeleton slow={store.slow.value} />}
-        {answer && <Panel view={view} answer={answer} />}
+        {answer && <Panel view={view} tab={tab} answer={answer} />}
       </div>
     </>
   );
 }
 
-function Panel({ view, answer }: { view: View; answer: Checkpoint }) {
+function Panel({ view, tab, answer }: { view: View; tab: Tab; answer: Checkpoint }) {
   const { store } = view;
-  switch (view.tab.value) {
+  switch (tab) {
     case "State":
       return (
         <StatePanel store={store} answer={answer} onPin={(path) => view.pin(path)} onEdit={(path) => view.edit(path)} />
@@ -131,6 +132,8 @@ function Panel({ view, answer }: { view: View; answer: Checkpoint }) {
       );
     case "Graph":
       return <Lazy view={view} tab="Graph" answer={answer} />;
+    case "Memory":
+      return <Lazy view={view} tab="Memory" answer={answer} />;
     case "Storage":
       return <Lazy view={view} tab="Storage" answer={answer} />;
     case "Raw":

@@ -13,7 +13,7 @@ export const RUN_NEWS = {
   stopped: "The run was stopped.",
   breakpoint: "The run holds at a breakpoint.",
 } as const;
-export type Tab = (typeof TABS)[number];
+export type Tab = (typeof TABS)[number] | "Memory";
 
 export function Nothing({ store }: { store: Store }) {
   const hello = store.hello.value;
@@ -70,10 +70,16 @@ export function Title({ store, row, branches }: { store: Store; row: Row | undef
   );
 }
 
-export function TabList({ view, tab, onTab }: { view: string; tab: Tab; onTab: (tab: Tab) => void }) {
+/** The tabs of a history; a graph with a store has one more. */
+export function tabsOf(hasStore: boolean | undefined): readonly Tab[] {
+  return hasStore ? [...TABS, "Memory"] : TABS;
+}
+
+export function TabList(props: { view: string; tabs: readonly Tab[]; tab: Tab; onTab: (tab: Tab) => void }) {
+  const { view, tabs, tab, onTab } = props;
   const list = useRef<HTMLDivElement>(null);
   const go = (to: number) => {
-    const name = TABS[(to + TABS.length) % TABS.length] as Tab;
+    const name = tabs[(to + tabs.length) % tabs.length] as Tab;
     list.current?.querySelector<HTMLElement>(`#${view}-tab-${name}`)?.focus({ preventScroll: true });
     onTab(name);
   };
@@ -84,16 +90,16 @@ export function TabList({ view, tab, onTab }: { view: string; tab: Tab; onTab: (
       aria-label="Checkpoint"
       ref={list}
       onKeyDown={(event) => {
-        const at = TABS.indexOf(tab);
+        const at = tabs.indexOf(tab);
         if (event.key === "ArrowRight") go(at + 1);
         else if (event.key === "ArrowLeft") go(at - 1);
         else if (event.key === "Home") go(0);
-        else if (event.key === "End") go(TABS.length - 1);
+        else if (event.key === "End") go(tabs.length - 1);
         else return;
         event.preventDefault();
       }}
     >
-      {TABS.map((name) => (
+      {tabs.map((name) => (
         <button
           key={name}
           type="button"

@@ -110,6 +110,8 @@ export interface Hello {
   left?: number;
   notes?: Record<string, string>;
   namespaces: string[];
+  /** Whether the graph has a store, which the Memory tab shows. */
+  store?: boolean;
   can: Partial<Record<Act, Ability>>;
   /** Where acts write, in words. */
   place?: string;
@@ -179,6 +181,8 @@ export interface ChannelMatrix {
   steps: { id: string; step: number }[];
   rows: { name: string; routing: boolean; cells: (Cell | null)[] }[];
   seen: Record<string, Record<string, string>>;
+  /** Channels of the engine that are too many to send. */
+  left_out?: number;
 }
 
 export interface OpenQuestion {

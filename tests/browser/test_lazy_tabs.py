@@ -14,9 +14,11 @@ from playwright.sync_api import Browser, Page, expect
 from ckpt_viz import explore
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.graph import END, START, StateGraph
+from ckpt_viz.store.memory import InMemoryStore
 
 from .stage import Stage
 from .story import CONFIG, THREAD, State, tell
+from .test_access import AXE, LOOK, RULES
 
 Open = Callable[..., Stage]
 HOSTILE = (
@@ -241,3 +243,43 @@ def test_an_exported_page_has_the_tabs_offline(chromium: Browser, tmp_path: Path
     expect(panel).to_contain_text("Measured by the saver")
     assert errors == []
     context.close()
+
+
+@pytest.mark.parametrize("theme, width", [("light", 1100), ("dark", 480)])
+def test_the_memory_is_searched_and_tells_what_a_step_wrote(
+    opened: Open, theme: str, width: int
+) -> None:
+    store = InMemoryStore()
+    store.put(("ada", "likes"), "food", {"text": "pizza with olives", "since": 2021})
+    for k in range(60):
+        store.put(("log",), f"k{k:02d}", {"text": f"entry {k}"})
+
+    def note(state: State) -> State:
+        store.put(("ada", "facts"), "city", {"text": "<img src=x onerror=window.pwned=1>"})
+        return {"budget": 1}
+
+    graph = StateGraph(State)
+    graph.add_node("note", note)
+    graph.add_edge(START, "note").add_edge("note", END)
+    made = graph.compile(checkpointer=InMemorySaver(), store=store)
+    made.invoke({"budget": 2}, CONFIG)
+    stage = opened(made, theme, width)
+    if width < 720:
+        stage.rows.first.click()
+    panel = stage.tab("Memory")
+    wrote = panel.get_by_role("region", name="Written during this step")
+    expect(wrote).to_contain_text("city")
+    expect(wrote).to_contain_text("<img src=x onerror=window.pwned=1>")
+    expect(wrote).to_contain_text("new")
+    everything = panel.get_by_role("region", name="All that is remembered")
+    expect(everything.get_by_role("listitem")).to_have_count(50)
+    panel.get_by_role("button", name="More").click()
+    expect(everything.get_by_role("listitem")).to_have_count(62)
+    panel.get_by_label("Namespace of the memory").select_option(label="ada \u203a likes")
+    expect(everything.get_by_role("listitem")).to_have_count(1)
+    expect(everything).to_contain_text("pizza with olives")
+    panel.get_by_label("Search the memory").fill("pizza")
+    expect(everything.get_by_role("listitem")).to_have_count(1)
+    assert stage.page.evaluate("window.pwned") is None
+    stage.page.evaluate(AXE.read_text())
+    assert stage.page.evaluate(LOOK, RULES) == []

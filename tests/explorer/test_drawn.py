@@ -2,15 +2,17 @@
 
 import base64
 import gzip
+import json
 import re
 
 import pytest
-from graphs import chain_graph
+from graphs import CONFIG, chain_graph
 
 from ckpt_viz.explorer import explore
 from ckpt_viz.explorer.bundle import packed_asset
 from ckpt_viz.explorer.drawn import NODE_LIMIT, shape_json
 from ckpt_viz.explorer.export import collect
+from ckpt_viz.explorer.messages import answer
 from ckpt_viz.timeline import open_timeline
 from ckpt_viz.timeline.shape import Shape, ShapeEdge, ShapeNode
 
@@ -65,4 +67,19 @@ def test_an_export_answers_what_the_tab_asks(graph, tmp_path):
     assert not any(key.startswith("asset") for key in data["answers"]), "no module in the JSON"
     page = explorer.export(tmp_path / "run.html").read_text()
     assert '"asset viz"' in page
+    explorer.close()
+
+
+def test_the_answer_of_a_click_stays_small_in_a_graph_of_many_nodes(e):
+    graph = chain_graph(e, {f"node_{k:03d}": lambda s: {} for k in range(300)})
+    graph.invoke({"xs": []}, {**CONFIG, "recursion_limit": 400})
+    explorer = explore(graph, follow=False)
+    session = explorer._session
+    session.timeline.rows()
+    reply = answer(session, {"id": 1, "kind": "checkpoint", "checkpoint": session.timeline.head})
+    matrix = reply["result"]["channels"]
+    assert matrix["left_out"] > 200
+    routing = {row["name"] for row in matrix["rows"] if row["routing"]}
+    assert "branch:to:node_299" in routing, "what changed last is there"
+    assert len(json.dumps(reply)) < 500_000
     explorer.close()

@@ -2,7 +2,7 @@ import type { Ask } from "../load";
 import type { Checkpoint, Hello } from "../types";
 
 /** Tabs that are a module of their own. */
-export type LazyTab = "Graph" | "Storage";
+export type LazyTab = "Graph" | "Storage" | "Memory";
 
 /** What such a tab is given: plain values, so that it needs no part of the page's own code. */
 export interface TabProps {
