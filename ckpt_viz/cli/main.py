@@ -44,21 +44,13 @@ examples:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", action="store_true", help="print JSON")
-    source = argparse.ArgumentParser(add_help=False, parents=[common])
-    source.add_argument("source", metavar="SOURCE")
-    source.add_argument("--ns", default="", metavar="NS", help="the namespace of a nested graph")
-    source.add_argument("--redact", action="append", default=[], metavar="NAME",
-                        help="never print this channel or dotted path")  # fmt: skip
-    thread = argparse.ArgumentParser(add_help=False, parents=[source])
-    thread.add_argument("--thread", "-t", metavar="T", help="else the only thread")
     top = argparse.ArgumentParser(
         "ckpt-viz", description=ABOUT, epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     top.add_argument("--version", action="version", version=f"ckpt-viz {__version__}")
     made = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    common, source, thread = _bases()
 
     def add(
         name: str, run: Command, base: argparse.ArgumentParser = thread
@@ -68,10 +60,7 @@ def parser() -> argparse.ArgumentParser:
         found.set_defaults(run=run)
         return found
 
-    listed = add("threads", commands.threads, source)
-    listed.add_argument("--query", default="", help="only ids that hold this")
-    listed.add_argument("--limit", type=int)
-    listed.add_argument("--offset", type=int, default=0)
+    _paged(add("threads", commands.threads, source))
     add("history", commands.history).add_argument("--limit", type=int, help="only the newest")
     shown = add("show", commands.show)
     shown.add_argument("at", nargs="?", metavar="AT")
@@ -82,17 +71,40 @@ def parser() -> argparse.ArgumentParser:
     blamed.add_argument("--at", metavar="AT")
     add("search", commands.search).add_argument("query", nargs="+", metavar="QUERY")
     exported = add("export", commands.export)
-    exported.add_argument("file", metavar="FILE", help="ends with .html, .svg, .dot or .json")
+    exported.add_argument("file", metavar="FILE", help="ends with .html, .svg or .json")
     exported.add_argument("--force", action="store_true", help="replace the file")
     add("report", commands.report, source)
-    for name, run in {"prune": changes.prune, "copy": changes.copy}.items():
-        changing = add(name, run)
-        changing.add_argument("--write", action="store_true", help="really do it")
-        changing.add_argument("--dry-run", action="store_true", help="only tell what it would do")
-        if name == "copy":
-            changing.add_argument("target", metavar="TARGET", help="the new thread")
+    _changing(add("prune", changes.prune))
+    copied = add("copy", changes.copy)
+    _changing(copied)
+    copied.add_argument("target", metavar="TARGET", help="the new thread")
     add("demo", demo, common).add_argument("file", nargs="?", metavar="FILE.html")
     return top
+
+
+def _bases() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser, argparse.ArgumentParser]:
+    """What all commands take, what those with a source take, and those that mean a thread."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true", help="print JSON")
+    source = argparse.ArgumentParser(add_help=False, parents=[common])
+    source.add_argument("source", metavar="SOURCE")
+    source.add_argument("--ns", default="", metavar="NS", help="the namespace of a nested graph")
+    source.add_argument("--redact", action="append", default=[], metavar="NAME",
+                        help="never print this channel or dotted path")  # fmt: skip
+    thread = argparse.ArgumentParser(add_help=False, parents=[source])
+    thread.add_argument("--thread", "-t", metavar="T", help="else the only thread")
+    return common, source, thread
+
+
+def _paged(found: argparse.ArgumentParser) -> None:
+    found.add_argument("--query", default="", help="only ids that hold this")
+    found.add_argument("--limit", type=int)
+    found.add_argument("--offset", type=int, default=0)
+
+
+def _changing(found: argparse.ArgumentParser) -> None:
+    found.add_argument("--write", action="store_true", help="really do it")
+    found.add_argument("--dry-run", action="store_true", help="only tell what it would do")
 
 
 def _sided(found: argparse.ArgumentParser) -> None:

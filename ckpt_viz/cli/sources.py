@@ -9,8 +9,8 @@ from pathlib import Path
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.event_text import TEXT_LIMIT
 from ckpt_viz.timeline.open import open_timeline
-from ckpt_viz.timeline.recorded import over
 from ckpt_viz.timeline.records import Row
+from ckpt_viz.timeline.retold import over
 from ckpt_viz.timeline.told import read_text
 
 STDIN = "-"

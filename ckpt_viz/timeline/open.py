@@ -11,9 +11,9 @@ from ckpt_viz.checkpoint.langgraph import as_langgraph
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.databases.opening import Wish, open_place
 from ckpt_viz.timeline.langgraph import LangGraphTimeline, is_langgraph
-from ckpt_viz.timeline.recorded import over
+from ckpt_viz.timeline.retold import over
 from ckpt_viz.timeline.saved import open_saved
-from ckpt_viz.timeline.server import is_server, open_server
+from ckpt_viz.timeline.server_acts import is_server, open_server
 from ckpt_viz.timeline.told import told_by
 
 GIVEN = "__pregel_checkpointer"

@@ -9,16 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
 from typing import Any
 
 from ckpt_viz.checkpoint.base import CheckpointTuple
-from ckpt_viz.errors import ReadOnlyError
-from ckpt_viz.timeline.acts import GraphTimeline
-from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.preview import same
 from ckpt_viz.timeline.records import ChannelInfo, Reference, Topology
-from ckpt_viz.timeline.rows import Light, lighten
 from ckpt_viz.timeline.topology import is_routing
 from ckpt_viz.timeline.why import PUSH, START, TASKS
 from ckpt_viz.types import Interrupt, PregelTask, StateSnapshot
@@ -300,7 +295,7 @@ class RecordedSaver:
         if name in self.shapes:
             return self.shapes[name]
         known = self._all.get((thread, ns), {})
-        size, topology = self._guessed.get((thread, ns), (-1, _NOTHING))
+        size, topology = self._guessed.get((thread, ns), (-1, NOTHING))
         if size != len(known):
             topology = _guess(known.values())
             self._guessed[thread, ns] = (len(known), topology)
@@ -317,13 +312,14 @@ def _tick(record: Recorded, parent: Recorded | None, before: _Clock) -> _Clock:
     for task in record.tasks:
         versions |= dict.fromkeys((TASKS,) if task.pushed else task.fires, now)
     if parent is not None and record.source == "loop":
-        for task in _ran(parent):
+        for task in tasks_of(parent):
             if not task.pushed:
                 seen[task.name] = {t: before.versions.get(t, now - 1) for t in task.fires}
     return _Clock(versions, seen)
 
 
-def _ran(record: Recorded) -> list[RecordedTask]:
+def tasks_of(record: Recorded) -> list[RecordedTask]:
+    """The tasks that run from a checkpoint; where none was told, those of the nodes next."""
     return record.tasks or [RecordedTask("", name) for name in record.next]
 
 
@@ -338,14 +334,14 @@ def _changed(record: Recorded, parent: Recorded | None) -> list[str]:
     return [name for name in names if not is_routing(name)]
 
 
-_NOTHING = Topology({}, frozenset(), (), {}, {})
+NOTHING = Topology({}, frozenset(), (), {}, {})
 
 
 def _guess(records: Iterable[Recorded]) -> Topology:
     triggers: dict[str, dict[str, None]] = {}
     channels: dict[str, ChannelInfo] = {}
     for record in records:
-        for task in _ran(record):
+        for task in tasks_of(record):
             triggers.setdefault(task.name, {}).update(dict.fromkeys(task.fires))
         for name in record.channels:
             channels.setdefault(name, ChannelInfo(name, "recorded", None, is_routing(name)))
@@ -357,72 +353,3 @@ def _guess(records: Iterable[Recorded]) -> Topology:
     }
     shapes = {node: tuple(found) for node, found in triggers.items()}
     return Topology(shapes, frozenset(), tuple(sorted(waiting)), {}, channels)
-
-
-class RecordedTimeline(GraphTimeline):
-    """The timeline of a record. It reads; there is no graph to act with."""
-
-    saver: RecordedSaver
-
-    def __init__(
-        self,
-        graph: Any,
-        thread_id: str | None = None,
-        checkpoint_ns: str = "",
-        colour: Colour | None = None,
-    ) -> None:
-        """`graph` stands in: it has a `name`, and a `RecordedSaver` as `checkpointer`."""
-        super().__init__(graph, thread_id, checkpoint_ns, colour)
-        self.graphless = self._why_not()
-
-    def _why_not(self) -> str | None:
-        """Why nothing can be run; None where something can."""
-        return self.saver.why
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What could not be read, or was cut, in words."""
-        return tuple(self.saver.notes)
-
-    def _scratch(self) -> Any:
-        raise ReadOnlyError(self.graphless or "There is no graph to run on a copy")
-
-    @property
-    def topology(self) -> Topology:
-        """The shape of the graph, as far as it was told."""
-        return self.saver.topology(self.thread_id or "", self.checkpoint_ns)
-
-    def _lighten(self, tup: Any) -> Light:
-        light = lighten(tup, _NOTHING, lambda channel, value: True)
-        thread = str(tup.config["configurable"]["thread_id"])
-        record = self.saver.record(thread, light.ns, light.id)
-        if record is None:
-            return light
-        told = record.ready
-        sends = tuple(task.name for task in record.tasks if task.pushed)
-        names = tuple(task.name for task in _ran(record)) if told is None else told
-        versions = light.versions
-        if record.versions is None:  # without what older versions named like channels of the user
-            mine = record.channels
-            versions = {c: v for c, v in versions.items() if c in mine or is_routing(c)}
-        return replace(light, ready=names, sends=sends, versions=versions)
-
-    def snapshot(self, checkpoint_id: str | None = None) -> Any:
-        """The state as it was told."""
-        where = self._reference(checkpoint_id)
-        if checkpoint_id is None:
-            head = self.saver.head_snapshot(where.thread_id, self.checkpoint_ns)
-            return head or StateSnapshot({}, (), where.config, None, None, None, (), ())
-        self.require(checkpoint_id)
-        record = self.saver.record(where.thread_id, self.checkpoint_ns, checkpoint_id)
-        assert record is not None
-        return self.saver.snapshot(record)
-
-
-def over(saver: RecordedSaver, thread_id: str | None, checkpoint_ns: str = "") -> RecordedTimeline:
-    """The timeline of a record; where it holds one thread alone, of that one."""
-    if thread_id is None:
-        heads = saver.thread_heads("")
-        thread_id = heads[0][0] if len(heads) == 1 else None
-    graph = SimpleNamespace(name=saver.name, checkpointer=saver)
-    return RecordedTimeline(graph, thread_id, checkpoint_ns)

@@ -23,7 +23,7 @@ from ckpt_viz.graph import START, StateGraph
 from ckpt_viz.timeline.recording import record
 from ckpt_viz.types import interrupt
 
-COMMAND = [sys.executable, "-m", "ckpt_viz.cli"]
+COMMAND = [sys.executable, "-m", "ckpt_viz"]
 PRINTED = Path(__file__).parents[1] / "timeline" / "files" / "printed_stream.txt"
 
 

@@ -24,7 +24,7 @@ from test_told import streamed, told
 import ckpt_viz
 from ckpt_viz.errors import CheckpointNotFoundError, ReadOnlyError, SourceError
 from ckpt_viz.timeline import compare, open_timeline
-from ckpt_viz.timeline.server import ServerRunError
+from ckpt_viz.timeline.server_acts import ServerRunError
 
 HERE = Path(__file__).parent
 SERVED = [name for name in PROGRAMS if name != "odd_values"]
