@@ -16,22 +16,30 @@ from ckpt_viz.agents.memory import ConversationBufferMemory, Summarizer, Summary
 from ckpt_viz.agents.state import now
 from ckpt_viz.agents.taking import Call, Data, Message, Script, Taking, arun
 from ckpt_viz.store.base import BaseStore, SearchItem
+from ckpt_viz.store.memory import InMemoryStore
 
 _PAGE = 50
+_DIMS = 256
+
+
+def lexical_store() -> InMemoryStore:
+    """A store in memory that finds texts by their words and parts of words, without a model."""
+    return InMemoryStore(index={"dims": _DIMS})
 
 
 class VectorMemory(Taking):
     """Remembers in a store that searches by meaning.
 
     Args:
-        vector_store: a store with an ``index=``; without it a search finds the oldest first.
+        vector_store: a store with an ``index=``; with one that has none, a search finds the oldest
+            first. None: one in memory that knows words, and no meanings.
         namespace: where in the store.
     """
 
     def __init__(
-        self, vector_store: BaseStore, *, namespace: Sequence[str] = ("memories",)
+        self, vector_store: BaseStore | None = None, *, namespace: Sequence[str] = ("memories",)
     ) -> None:
-        self.vector_store = vector_store
+        self.vector_store = lexical_store() if vector_store is None else vector_store
         self.namespace = tuple(namespace)
         self.keys: list[str] = []
 
@@ -101,7 +109,7 @@ class HybridMemory(Taking):
 
     def __init__(
         self,
-        vector_store: BaseStore,
+        vector_store: BaseStore | None = None,
         summarizer: Summarizer | None = None,
         *,
         max_turns: int = 5,
