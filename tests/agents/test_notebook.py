@@ -45,6 +45,7 @@ def test_the_notebook_tells_the_story(tmp_path: Path) -> None:
         "of 24",
         "one branch:   ['I have a cat', 'and a dog']",
         "another one:  ['I have a cat', 'and a parrot']",
+        "I ordered a red bicycle last week {'topic': 'order'}",
     ):
         assert line in printed, printed
     shown = [out.data for out in outputs if WIDGET_VIEW in out.get("data", {})]
