@@ -14,7 +14,7 @@ from typing import Any, Self
 from ckpt_viz.errors import InvalidUpdateError, ReadOnlyError
 from ckpt_viz.timeline.colour import Colour
 from ckpt_viz.timeline.copies import copy_lineage, copy_tuple
-from ckpt_viz.timeline.edits import Edit, edited
+from ckpt_viz.timeline.edits import Edit, LockedError, edited
 from ckpt_viz.timeline.forks import foresee
 from ckpt_viz.timeline.keeping import Labels, able, method
 from ckpt_viz.timeline.place import place_of
@@ -24,6 +24,7 @@ from ckpt_viz.timeline.runs import ActRunningError, GraphRuns, is_answer_map
 from ckpt_viz.timeline.topology import subgraph
 
 ASKED_LIMIT = 100
+DELTA, TOPIC = "DeltaChannel", "Topic"
 
 __all__ = ["ActRunningError", "GraphTimeline", "ReadOnlyError", "is_answer_map"]
 
@@ -238,14 +239,22 @@ class GraphTimeline(GraphRuns):
         replace: Sequence[str] = (),
     ) -> ForkPreview:
         """What `update` would give. The source is not touched; no node runs."""
-        tup = self.require(checkpoint_id)
+        self.require(checkpoint_id)
         scratch = self._scratch()
-        copy_tuple(scratch, tup, "scratch", "")
+        for id_ in self._needed(checkpoint_id):
+            copy_tuple(scratch, self.require(id_), "scratch", "")
         graph = self._graph_here().copy(update={"checkpointer": scratch})
         where = {"thread_id": "scratch", "checkpoint_ns": "", "checkpoint_id": checkpoint_id}
         config = {"configurable": where}
         new = self._update_on(graph, config, self._checked(values, replace), as_node)
         return foresee(self, checkpoint_id, graph.get_state(new))
+
+    def _needed(self, checkpoint_id: str) -> list[str]:
+        """The checkpoints that hold the state of one, oldest first: a DeltaChannel lies in many."""
+        if not any(c.kind == DELTA for c in self.topology.channels.values()):
+            return [checkpoint_id]
+        self.row(checkpoint_id)  # reads, where nothing was read yet
+        return list(reversed(self.ancestors(checkpoint_id))) or [checkpoint_id]
 
     def with_edits(
         self, checkpoint_id: str, edits: Iterable[Edit], values: Any, replace: Sequence[str]
@@ -261,6 +270,13 @@ class GraphTimeline(GraphRuns):
         made = edited(self.snapshot(checkpoint_id).values, edits)
         if not isinstance(made, Mapping):
             return made, tuple(replace)
+        kinds = self.topology.channels
+        topics = [name for name in made if name in kinds and kinds[name].kind == TOPIC]
+        if topics:
+            raise LockedError(
+                f"{', '.join(topics)} is a {TOPIC}: what is written there is added, so that a "
+                "value in it can't be changed"
+            )
         twice = sorted(set(made) & set(values or {}))
         if twice:
             raise ValueError(f"{', '.join(twice)}: give an edit or a value, not both")

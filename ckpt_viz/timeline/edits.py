@@ -21,6 +21,10 @@ from ckpt_viz.timeline.preview import type_name
 
 JSON_LIMIT = 100_000
 DEEPEST = 100
+TOO_LONG = (
+    f"More than {JSON_LIMIT:,} characters are too many to edit here: open it and edit a part, or "
+    "write it from Python"
+)
 
 
 class LockedError(ValueError):
@@ -108,12 +112,9 @@ def json_text(value: Any) -> str:
     >>> json_text({"a": (1, None)})
     '{"a": [1, null]}'
     """
-    text = json.dumps(_jsonable(value, "", 0), ensure_ascii=not _printable(value))
+    text = json.dumps(_jsonable(value, "", 0, [JSON_LIMIT]), ensure_ascii=not _printable(value))
     if len(text) > JSON_LIMIT:
-        raise LockedError(
-            f"{len(text):,} characters are too many to edit here: open it and edit a part, or "
-            "write it from Python"
-        )
+        raise LockedError(TOO_LONG)
     return text
 
 
@@ -125,17 +126,20 @@ def _printable(value: Any) -> bool:
     return True
 
 
-def _jsonable(value: Any, path: str, depth: int) -> Any:
+def _jsonable(value: Any, path: str, depth: int, left: list[int]) -> Any:
+    left[0] -= len(value) if isinstance(value, str) else 2
+    if left[0] < 0:
+        raise LockedError(TOO_LONG)
     if value is None or isinstance(value, bool | str) or type(value) in (int, float):
         return value
     if depth < DEEPEST:
         if type(value) is dict and all(isinstance(k, str) for k in value):
-            return {k: _jsonable(v, f"{path}.{k}", depth + 1) for k, v in value.items()}
+            return {k: _jsonable(v, f"{path}.{k}", depth + 1, left) for k, v in value.items()}
         if type(value) in (list, tuple):
-            return [_jsonable(v, f"{path}[{i}]", depth + 1) for i, v in enumerate(value)]
+            return [_jsonable(v, f"{path}[{i}]", depth + 1, left) for i, v in enumerate(value)]
         if type(value) in (set, frozenset):
             members = [child for _, _, child in items(value) or ()]
-            return [_jsonable(v, path, depth + 1) for v in members]
+            return [_jsonable(v, path, depth + 1, left) for v in members]
     place = f" at {path.removeprefix('.')}" if path else ""
     raise LockedError(
         f"JSON has no form for a {type_name(value)}{place}: edit the parts that have one, or "

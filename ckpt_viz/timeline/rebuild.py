@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from ckpt_viz.timeline.acts import GraphTimeline
+from ckpt_viz.timeline.acts import DELTA, GraphTimeline
 from ckpt_viz.timeline.code import Teller
 from ckpt_viz.timeline.literal import NoSourceError
 from ckpt_viz.timeline.records import Act
@@ -200,11 +200,25 @@ class Tester(Teller):
     def _saved(self, ids: Sequence[str], with_writes: bool) -> str:
         """The source of the checkpoints that the test starts from, with the nested ones."""
         timeline = self.timeline
+        for id_ in ids:
+            self._refuse_delta(id_)
         tuples = [*(timeline.tuple(i) for i in ids), *timeline.below(ids)]
         rows = [textwrap.indent(self._saved_row(t, with_writes), "    ") for t in tuples]
         return "\n".join(
             ["# namespace, checkpoint, metadata, writes by task", "SAVED = [", *rows, "]"]
         )
+
+    def _refuse_delta(self, checkpoint_id: str) -> None:
+        """A channel whose value the checkpoint itself does not hold can't be rebuilt from it."""
+        held = self.timeline.tuple(checkpoint_id).checkpoint["channel_values"]
+        values = self.timeline.snapshot(checkpoint_id).values
+        kinds = self.timeline.topology.channels
+        deltas = [n for n, c in kinds.items() if c.kind == DELTA and n in values and n not in held]
+        if deltas:
+            raise NoSourceError(
+                f"{', '.join(deltas)} is a {DELTA}: its value lies in the writes of earlier steps, "
+                "which a test does not hold. Copy as Python instead"
+            )
 
     def _saved_row(self, tup: Any, with_writes: bool) -> str:
         source = self.writer.source

@@ -24,11 +24,16 @@ export class Edits {
   /** The path whose value is being written. */
   readonly open: Signal<string | null> = signal(null);
 
+  private readonly topics: Set<string>;
+
   constructor(
     readonly store: Store,
     readonly base: string,
     private readonly changed: () => void,
-  ) {}
+  ) {
+    const channels = store.hello.peek()?.channels ?? [];
+    this.topics = new Set(channels.filter((one) => one.kind === "Topic").map((one) => one.name));
+  }
 
   at(path: Path): Edit | undefined {
     return this.list.value.find((one) => pathText(one.path) === pathText(path));
@@ -51,6 +56,8 @@ export class Edits {
   /** Why the value can't be written in its place, or null. */
   why(entry: Entry): string | null {
     if (entry.t === "redacted") return "It is redacted.";
+    if (this.topics.has(String(entry.p[0])))
+      return "A Topic: what is written there is added, so nothing in it can be changed.";
     if (this.list.value.some((one) => one.path.length < entry.p.length && within(one.path, entry.p)))
       return "The whole that it is part of is written anew.";
     if (!KINDS.has(entry.t) && !entry.c?.length && !entry.more)

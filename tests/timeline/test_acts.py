@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import sqlite3
 from collections import deque, namedtuple
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from graphs import CONFIG, State, chain_graph
@@ -177,6 +178,36 @@ def test_an_edit_inside_a_reduced_list_replaces_it(chain):
     assert chain.preview(base, values, None, replace).values["xs"] == ["IN", "a"]
     with pytest.raises(ValueError, match="xs: give an edit or a value"):
         chain.with_edits(base, [Edit(("xs", 0), 1)], {"xs": []}, ())
+
+
+@pytest.mark.parametrize("root", ["ckpt_viz", "langgraph"])
+def test_channels_that_keep_changes_or_only_add(root):
+    channels, build = (importlib.import_module(f"{root}.{m}") for m in ("channels", "graph"))
+    saver = importlib.import_module(f"{root}.checkpoint.memory").InMemorySaver()
+
+    def joined(old, writes):
+        return [*(old or ()), *(x for write in writes for x in write)]
+
+    fields = {
+        "xs": Annotated[list, channels.DeltaChannel(joined)],
+        "told": Annotated[list, channels.Topic(str, True)],
+        "n": int,
+    }
+    builder = build.StateGraph(TypedDict("Delta", fields, total=False))
+    builder.add_node("a", lambda s: {"xs": ["a"], "told": ["t"]})
+    builder.add_node("b", lambda s: {"xs": ["b"]})
+    builder.add_edge(build.START, "a")
+    builder.add_edge("a", "b")
+    graph = builder.compile(checkpointer=saver)
+    graph.invoke({"xs": ["in"], "n": 1}, CONFIG)
+    timeline = open_timeline(graph, "1")
+    base = next(r.id for r in timeline.rows() if "a" in r.nodes)
+    assert timeline.preview(base, {"n": 2}).values["xs"] == ["in", "a"], "the rest is there too"
+    values, replace = timeline.with_edits(base, [Edit(("xs", 0), "IN")], None, ())
+    assert timeline.preview(base, values, None, replace).values["xs"] == ["IN", "a"]
+    assert timeline.scratch().snapshot().values["xs"] == ["in", "a", "b"]
+    with pytest.raises(LockedError, match="told is a Topic"):
+        timeline.with_edits(base, [Edit(("told", 0), "T")], None, ())
 
 
 # -- what follows --------------------------------------------------------------------------
