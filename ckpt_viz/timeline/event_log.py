@@ -87,6 +87,8 @@ class Fold:
             return self._metadata(event.data)
         if event.kind == "error":
             return self._error(event.data)
+        if event.kind != "debug":
+            return None  # another mode of the same stream
         kind, payload = self._typed(event)
         if kind == "checkpoint":
             self._checkpoint(payload, event)

@@ -75,7 +75,10 @@ class Notes:
 def looks_like_event(thing: Any) -> bool:
     """Whether an object is what `stream(…, stream_mode="debug")` yields, in any of its shapes."""
     if isinstance(thing, tuple) and 2 <= len(thing) <= 3:
+        named = any(isinstance(part, str) and part in MODES for part in thing[:-1])
         thing = thing[-1]
+        if named and isinstance(thing, dict):
+            return True
     if not isinstance(thing, dict):
         return False
     if isinstance(thing.get("payload"), dict) and "type" in thing:

@@ -249,6 +249,23 @@ def test_a_long_log_is_read_in_pages(monkeypatch):
     assert [row.step for row in timeline.newest_first()] == list(range(29, -1, -1))
 
 
+@pytest.mark.parametrize("options", [
+    {"stream_mode": ["values", "debug"]},
+    {"stream_mode": ["updates", "debug"], "subgraphs": True},
+    {"stream_mode": ["checkpoints", "tasks"]},
+    {"stream_mode": "debug", "version": "v2"},
+    {"stream_mode": ["values", "debug"], "version": "v2", "subgraphs": True},
+])  # fmt: skip
+def test_debug_among_other_modes(e, options, tmp_path):
+    graph, inputs = PROGRAMS["parallel"](e, e.Saver())
+    events = list(graph.stream(inputs[0], CONFIG, **options))
+    real = told(open_timeline(graph, "1"))
+    for log in (events, record(events, tmp_path / "run.jsonl")):
+        timeline = open_timeline(log)
+        assert told(timeline) == real
+        assert timeline.notes == ()
+
+
 # -- recording -------------------------------------------------------------------------------
 
 
