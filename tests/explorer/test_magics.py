@@ -2,10 +2,11 @@ import subprocess
 import sys
 
 import pytest
-from graphs import chain_graph
+from graphs import CONFIG, chain_graph, engine
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.explorer import Explorer
 from ckpt_viz.magics import _words
 from ckpt_viz.timeline.recording import record
@@ -25,6 +26,20 @@ def test_ckpt_shows_an_explorer(shell):
     assert isinstance(found, Explorer)
     assert found.selected.snapshot.metadata["step"] == 0
     assert isinstance(shell.run_line_magic("ckpt", "graph"), Explorer)
+
+
+def test_a_database_with_the_graph_that_acts_on_it(shell, tmp_path):
+    with SqliteSaver.from_conn_string(tmp_path / "x.db") as saver:
+        run = chain_graph(engine("ckpt_viz"), {"a": lambda s: {"xs": ["a"]}}, saver)
+        run.invoke({"xs": []}, CONFIG)
+    shell.user_ns["mine"] = run.copy(update={"checkpointer": None})
+    for source in (f"{tmp_path}/x.db", f"sqlite:///{tmp_path}/x.db"):
+        assert not shell.run_line_magic("ckpt", source).timeline.can.run.ok
+        found = shell.run_line_magic("ckpt", f"{source} --graph mine")
+        assert "write=True" in found.timeline.can.run.why
+    found = shell.run_line_magic("ckpt", f"{tmp_path}/x.db --graph mine --write")
+    assert found.run({"xs": ["b"]}).values == {"xs": ["a", "b", "a"]}
+    found.timeline.saver.close()
 
 
 def test_subcommands(shell, capsys, tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ckpt_viz.checkpoint.serde.views import View
+from ckpt_viz.timeline.diff import diff_values
 
 DATABASES = Path(__file__).parent / "databases"
 KEY = "0123456789abcdef"
@@ -80,6 +81,7 @@ def told_here(here: Any) -> dict[str, Any]:
         "rows": [_row(row, ids) for row in rows],
         "states": [_state(here.snapshot(i)) for i in ids],
         "head": _state(here.snapshot(None)),
+        "diffs": [_diff(here, row) for row in rows if row.parent_id in ids],
         "writes": [_writes(here.writes(i)) for i in ids],
         "unfinished": sorted(
             [_number(ids, u.parent), u.name, u.status, _error(u.text)] for u in here.unfinished()
@@ -109,6 +111,17 @@ def _state(found: Any) -> dict[str, Any]:
         for t in found.tasks
     ]
     return {"values": kept, "next": sorted(found.next), "tasks": sorted(tasks, key=repr)}
+
+
+def _diff(here: Any, row: Any) -> list[Any]:
+    """What a step changed; a value that nothing wrote yet counts as none."""
+    before, after = (
+        dict(sorted((k, v) for k, v in plain(values).items() if v != []))
+        if isinstance(values, dict)
+        else values
+        for values in (here.snapshot(id_).values for id_ in (row.parent_id, row.id))
+    )
+    return [(p.op, p.path, p.before, p.after) for p in diff_values(before, after).parts]
 
 
 def _writes(found: Any) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from histories import DATABASES, KEY, fixtures, plain, truth, unpacked
 from ckpt_viz.checkpoint.serde.views import View
 from ckpt_viz.errors import SourceError
 from ckpt_viz.timeline import open_timeline
+from ckpt_viz.timeline.paths import follow
+from ckpt_viz.timeline.preview import Previewer
 from ckpt_viz.timeline.saved import UNKNOWN
 
 SQLITE, POSTGRES = fixtures("db"), fixtures("sql")
@@ -119,6 +121,18 @@ def test_messages_are_views_where_nothing_is_given_to_load_them(tmp_path: Path) 
     assert [m.type for m in state["messages"]] == ["human", "ai", "tool", "ai"]
     with pytest.raises(AttributeError, match="no field 'nothing'; it has content"):
         _ = state["messages"][0].nothing
+
+
+def test_views_look_like_a_chat(tmp_path: Path) -> None:
+    state = open_timeline(unpacked("sqlite-2.0.0", tmp_path), "line").snapshot().values
+    entry = Previewer().entry("messages", state["messages"], ("messages",))
+    assert [(m["t"], m["chat"], m["s"]) for m in entry["c"]] == [
+        ("HumanMessage", "human", "how many?"),
+        ("AIMessage", "ai", ""),
+        ("ToolMessage", "tool", "7"),
+        ("AIMessage", "ai", "seven"),
+    ]
+    assert follow(state, ("messages", 1, "tool_calls", 0, "name")) == "count"
 
 
 SCRIPT = """
