@@ -213,8 +213,9 @@ export class Tree {
     if (!row) return;
     const found = this.store.rows[row.at];
     if (!found) return;
-    if ((event.target as Element).closest(".ckv-twisty")) this.toggle(found);
-    this.events.pick(found.id, 0);
+    const twisty = (event.target as Element).closest(".ckv-twisty") !== null;
+    if (twisty) this.toggle(found);
+    this.events.pick(found.id, twisty ? 1 : 0);
     this.focus();
   }
 
