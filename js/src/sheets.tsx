@@ -291,13 +291,14 @@ const KEYS: readonly [string, string][] = [
   ["PgUp PgDn Home End", "further"],
   ["Shift ← →", "parent, newest child"],
   ["Enter Esc", "to the panel, back to the tree"],
-  ["Space", "set the diff's A here"],
+  ["→ ←", "open what a row holds (a nested graph, a folded branch), close it"],
+  ["Space", "mark A, then B: what the diff compares"],
   ["f r", "open Fork, Replay (neither runs at once)"],
   ["d", "show the diff"],
   ["e i", "next error, next question"],
   ["b p", "on a value: who wrote it, pin its path"],
   ["[ ]", "previous, next change of the pinned path"],
-  ["/", "search; Enter goes to the next hit"],
+  ["/", "search (“node:plan messages~refund”, “go to 14”); Enter goes to the next hit"],
   ["?", "this help"],
 ];
 

@@ -324,7 +324,7 @@ def test_the_command_loads_no_notebook():
 
 
 def test_commands_reach_what_is_older_than_the_newest_page(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("ckpt_viz.timeline.source.PAGE", 5)
+    monkeypatch.setattr("ckpt_viz.timeline.pages.PAGE", 5)
     log = tmp_path / "long.jsonl"
     with log.open("w") as file:
         for n in range(40):

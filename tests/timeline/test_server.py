@@ -218,7 +218,7 @@ def test_long_histories_come_in_pages(url, threads, monkeypatch):
     whole = open_timeline(url, threads["router"]).rows()
     assert len(whole) > 5
     monkeypatch.setattr("ckpt_viz.timeline.server.PAGE", 2)
-    monkeypatch.setattr("ckpt_viz.timeline.source.PAGE", 3)
+    monkeypatch.setattr("ckpt_viz.timeline.pages.PAGE", 3)
     timeline = open_timeline(url, threads["router"])
     assert [row.id for row in timeline.newest_first()] == [row.id for row in reversed(whole)]
     assert [*reversed([*timeline.newest_first()])] == whole

@@ -244,7 +244,7 @@ def test_the_documented_stream_opens_as_it_was_printed():
 
 
 def test_a_long_log_is_read_in_pages(monkeypatch):
-    monkeypatch.setattr("ckpt_viz.timeline.source.PAGE", 7)
+    monkeypatch.setattr("ckpt_viz.timeline.pages.PAGE", 7)
     timeline = open_timeline([point(f"{n:03}", n, {"x": n}) for n in range(30)])
     assert [row.step for row in timeline.newest_first()] == list(range(29, -1, -1))
 
