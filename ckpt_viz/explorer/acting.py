@@ -107,6 +107,8 @@ def _fork(session: Session, request: Json) -> Json:
 
     def do() -> Json:
         fork = read_fork(session, request)
+        if fork.run:
+            session.require_idle("running another")
         before = session.head()
         new = timeline.update(str(fork.base), fork.values, fork.as_node, fork.replace)
         session.refresh()

@@ -183,7 +183,7 @@ class Session(Swaps):
 
     def show(self, thread: str | None, ns: str) -> None:
         """Looks at another thread or namespace."""
-        self._not_busy("changing the thread")
+        self.require_idle("changing the thread")
         self.timeline = self.timeline.at(thread, ns)
         self.selected = None
         self.done = None

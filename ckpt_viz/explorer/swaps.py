@@ -55,7 +55,8 @@ class Swaps:
         """Tells the page everything again."""
         raise NotImplementedError
 
-    def _not_busy(self, what: str) -> None:
+    def require_idle(self, what: str) -> None:
+        """Raises `ActRunningError` while an act runs; `what` says for what it must end."""
         if self._busy:
             raise ActRunningError(f"A run is under way here: stop it before {what}")
 
@@ -71,7 +72,7 @@ class Swaps:
 
     def enter_scratch(self, checkpoint_id: str | None) -> None:
         """Shows an in-memory copy of a checkpoint's lineage in the place of the history."""
-        self._not_busy("making a scratch copy")
+        self.require_idle("making a scratch copy")
         scratch = self.timeline.scratch(checkpoint_id)
         self.home, self.timeline = self.timeline, scratch
         self.selected, self.done = checkpoint_id, None
@@ -80,13 +81,13 @@ class Swaps:
         """Shows the history itself again; the scratch copy is dropped."""
         if self.home is None:
             return
-        self._not_busy("going back")
+        self.require_idle("going back")
         self.timeline, self.home = self.home, None
         self.selected, self.done = None, None
 
     def adopt(self, graph: Any) -> None:
         """Goes on with another graph on the same history; what differs is told to the page."""
-        self._not_busy("changing the code")
+        self.require_idle("changing the code")
         old = self.timeline
         self.timeline = _on(graph, old)
         if self.home is not None:

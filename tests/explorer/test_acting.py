@@ -1,5 +1,7 @@
 """What the page does beyond fork and run: edits, scratch copies, breakpoints, other Explorers."""
 
+import threading
+
 import pytest
 from graphs import CONFIG, chain_graph
 from pages import Page
@@ -122,6 +124,28 @@ def test_the_old_head_is_the_head_again(chain):
     again = chain.get("make_head", checkpoint=old, act="2")
     assert chain.explorer.head.id == again["checkpoint"] != made["checkpoint"]
     assert chain.explorer.head.values["xs"][-1] == "b saw x"
+
+
+def test_fork_and_run_writes_nothing_while_a_run_is_under_way(e):
+    gate, reached = threading.Event(), threading.Event()
+
+    def slow(state):
+        reached.set()
+        assert gate.wait(10)
+        return {"xs": ["slow"]}
+
+    page = Page(explore(chain_graph(e, {"a": NODES["a"], "slow": slow}), "1", follow=False))
+    page.get("hello")
+    page.get("run", input={"xs": []}, act="1")
+    assert reached.wait(10)
+    base = next(r.id for r in page.explorer.timeline.rows() if "a" in r.nodes)
+    before = len(page.explorer.timeline.rows())
+    reply = page.ask("fork", checkpoint=base, values={"foo": "z"}, run=True, act="2")
+    assert reply["error"]["type"] == "ActRunningError"
+    assert len(page.explorer.timeline.rows()) == before
+    assert not page.ask("scratch", checkpoint=base)["ok"]
+    gate.set()
+    assert page.ended()["state"] == "done"
 
 
 def test_a_run_tells_the_head_before_it(chain):
