@@ -17,9 +17,10 @@ from ckpt_viz import explore
 
 from .screenshots import VIEWS
 from .stage import Stage
-from .story import THREAD, tell
+from .story import THREAD, make_graph, tell
 
 Show = Callable[..., Stage]
+SECOND = {"configurable": {"thread_id": "support-8"}}
 
 AXE = Path(__file__).parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -297,3 +298,31 @@ def test_a_removed_element_leaves_the_focus_inside(show: Show) -> None:
         stage.button(name).focus()
         stage.button(name).evaluate(f"el => {{ {way}; }}")
         expect(stage.root).to_be_focused()
+
+
+def test_axe_finds_nothing_where_something_is_missing(stage_of: Callable[..., Stage]) -> None:
+    """No thread yet, no checkpoint yet, several threads, an error in a pane, a lost kernel."""
+    bare, several = make_graph(), tell()
+    several.invoke({"messages": [("human", "again")], "budget": 2}, SECOND)
+    failing = explore(tell(), thread_id=THREAD, follow=False)
+    shown = {
+        "no thread": explore(bare, follow=False),
+        "no checkpoint": explore(bare, thread_id="new", follow=False),
+        "threads": explore(several, follow=False),
+        "error": failing,
+        "lost": explore(tell(), thread_id=THREAD, follow=False),
+    }
+    found = {}
+    for theme, (name, explorer) in zip(["light", "dark"] * 3, shown.items(), strict=False):
+        stage = stage_of(explorer, theme=theme)
+        stage.page.evaluate(AXE.read_text())
+        if name == "error":
+            failing.timeline.saver.delete_thread(THREAD)
+            stage.root.locator("[role=row]").filter(has_text="plan").first.click()
+            expect(stage.root.get_by_role("alert")).to_be_visible()
+        elif name == "lost":
+            stage.page.evaluate("window.cut = true; window.stage.emit('comm_live_update')")
+            expect(stage.root).to_contain_text("run the cell again", ignore_case=True)
+        stage.page.wait_for_timeout(100)
+        found[name] = stage.page.evaluate(LOOK, RULES)
+    assert {name: faults for name, faults in found.items() if faults} == {}
