@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, sync_playwright
 from ckpt_viz import explore
 
 from .conftest import BROWSERS, CHROMIUM_FLAGS
+from .gardens import many_threads
 from .stage import Stage
 from .story import THREAD, tell
 
@@ -151,6 +152,14 @@ def versions(stage: Stage) -> None:
     panel.get_by_role("button", name="Versions of messages").click()
 
 
+def compared(stage: Stage) -> None:
+    """Two branches beside each other, from where they part."""
+    for name, mark in (("exa_search", "mark A"), ("worker", "mark B")):
+        stage.select(name)
+        stage.button(mark).click()
+    stage.tab("Diff").get_by_role("radio", name="branches, step by step").check(force=True)
+
+
 def sheet(name: str) -> Callable[[Stage], None]:
     """A sheet of the toolbar."""
 
@@ -171,6 +180,7 @@ VIEWS: dict[str, Callable[[Stage], None]] = {
     "phases": phases,
     "versions": versions,
     **{name.lower(): sheet(name) for name in ("Replay", "Run", "Export", "Help")},
+    "compared": compared,
     "edit": edit,
     "breakpoints": breakpoints,
     "forked": forked,
@@ -196,10 +206,13 @@ def take(browser: Browser, shot: Shot, folder: Path) -> None:
     """Show a view and write its picture; fail when the page complained."""
     context = browser.new_context(viewport={"width": shot.width + 16, "height": 620})
     context.set_default_timeout(8_000)
-    explorer = explore(tell(), thread_id=THREAD, theme=shot.theme, follow=False)
+    if shot.view == "threads":
+        explorer = explore(many_threads(101), theme=shot.theme, follow=False)
+    else:
+        explorer = explore(tell(), thread_id=THREAD, theme=shot.theme, follow=False)
     try:
         stage = Stage(context.new_page(), explorer, theme=shot.theme)
-        VIEWS[shot.view](stage)
+        VIEWS.get(shot.view, tree)(stage)
         stage.settle()
         stage.page.wait_for_timeout(150)
         stage.root.screenshot(path=str(folder / f"{shot.name}.png"))
@@ -215,7 +228,7 @@ def main() -> int:
     wanted = sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    shots = [Shot(v, w, t) for v in VIEWS for w in WIDTHS for t in THEMES]
+    shots = [Shot(v, w, t) for v in (*VIEWS, "threads") for w in WIDTHS for t in THEMES]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=path, headless=True, args=CHROMIUM_FLAGS

@@ -130,6 +130,8 @@ class Stage:
 
     def select(self, node: str) -> None:
         """Click the newest row of this node, and wait for its panels."""
+        if self.button("Back").is_visible():  # narrow: the tree is behind the panels
+            self.button("Back").click()
         header = self.page.locator("[role=rowheader]", has_text=re.compile(rf"\b{node}\b"))
         self.root.locator("[role=row]").filter(has=header).first.click()
         self.settle()
