@@ -76,7 +76,9 @@ function Steps({ pairs, first, onGo }: { pairs: Pair[]; first: Answer["first"]; 
       <thead>
         <tr>
           <th scope="col">A</th>
-          <th scope="col" aria-label="Compared" />
+          <th scope="col">
+            <span class="ckv-sr">Compared</span>
+          </th>
           <th scope="col">B</th>
           <th scope="col">other values in</th>
         </tr>
