@@ -33,8 +33,12 @@ class RecordedTimeline(GraphTimeline):
         self.graphless = self._why_not()
 
     def _why_not(self) -> str | None:
-        """Why nothing can be run; None where something can."""
-        return self.saver.why
+        """Why nothing can be run, and what could not be read; None where something can."""
+        notes = self.saver.notes
+        if not notes:
+            return self.saver.why
+        more = f" and {len(notes) - 1} more" if len(notes) > 1 else ""
+        return f"{self.saver.why}. Not all could be read: {notes[0]}{more}"
 
     @property
     def notes(self) -> tuple[str, ...]:

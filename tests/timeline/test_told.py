@@ -426,6 +426,7 @@ def test_a_bad_event_is_left_out_and_noted(name):
     assert [row.id for row in timeline.rows()] == ["1", "3"]
     assert len(timeline.notes) == 1
     assert timeline.notes[0].startswith("line 2: ")
+    assert timeline.notes[0] in timeline.can.run.why
 
 
 @pytest.mark.parametrize(
