@@ -144,6 +144,8 @@ ON_SERVER = {
     "LangGraph's PostgreSQL address with its graph": (PEER, peer_postgres, at_with_graph),
 }
 
+ON_SERVERS_TOO = ("sends", "several", "edited", "mended", "nested_question", "functional")
+
 
 @pytest.fixture(scope="module")
 def kept(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Kept]:
@@ -180,8 +182,15 @@ def _empty(name: str, request: pytest.FixtureRequest, stack: ExitStack) -> str:
     return f"{server.url}?options=-csearch_path%3D{space}"
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("kept", [*IN_MEMORY, *ON_FILE, *ON_SERVER], indirect=True)
+def cases() -> Iterator[Any]:
+    """Every source with every program; on servers, which are slow, some of them are soaked."""
+    for source in (*IN_MEMORY, *ON_FILE, *ON_SERVER):
+        for program in PROGRAMS:
+            waits = source in ON_SERVER and program not in ON_SERVERS_TOO
+            yield pytest.param(source, program, marks=[pytest.mark.soak] if waits else [])
+
+
+@pytest.mark.parametrize(("kept", "program"), cases(), indirect=["kept"])
 def test_a_source_tells_what_our_engine_tells(kept: Kept, program: str) -> None:
     timeline = kept.of(program)
     wanted, found = measure(program), told(timeline)
