@@ -40,12 +40,20 @@ class Near(NamedTuple):
     state: int
 
 
+class _Place(NamedTuple):
+    """Where an item's vectors are; ``mark`` grows with each time that they are written."""
+
+    state: int
+    mark: int
+    rows: list[int]
+
+
 class Nearest:
     """The vectors of a store's items, as `arithmetic` makes them. Threads may share it."""
 
     def __init__(self, rows: Any = None) -> None:
         self._rows: Any = arithmetic.Rows() if rows is None else rows
-        self._places: dict[int, tuple[int, list[int]]] = {}
+        self._places: dict[int, _Place] = {}
         self._namespaces: dict[Namespace, int] = {}
         self._lock = threading.RLock()
 
@@ -58,23 +66,29 @@ class Nearest:
         with self._lock:
             self._rows.check(vectors)
 
-    def set(self, item: int, state: int, namespace: Namespace, vectors: Sequence[Any]) -> None:
-        """Replace an item's vectors; see `check`."""
+    def set(
+        self, item: int, state: int, namespace: Namespace, vectors: Sequence[Any], mark: int = 0
+    ) -> None:
+        """Replace an item's vectors, unless what is here has a greater mark; see `check`."""
         with self._lock:
             self._rows.check(vectors)
+            if item in self._places and self._places[item].mark > mark:
+                return
             self.drop(item)
             if vectors:
                 name = self._namespaces.setdefault(namespace, len(self._namespaces))
-                places = [self._rows.add(v, item, state, name) for v in vectors]
-                self._places[item] = state, places
+                rows = [self._rows.add(v, item, state, name) for v in vectors]
+                self._places[item] = _Place(state, mark, rows)
 
     def drop(self, item: int, state: int | None = None) -> None:
         """Forget an item's vectors; only those of a state, if one is given."""
         with self._lock:
-            if state is not None and self._places.get(item, (state,))[0] != state:
+            there = self._places.get(item)
+            if there is None or (state is not None and there.state != state):
                 return
-            for place in self._places.pop(item, (0, ()))[1]:
-                self._rows.remove(place)
+            del self._places[item]
+            for row in there.rows:
+                self._rows.remove(row)
 
     def __contains__(self, item: int) -> bool:
         return item in self._places

@@ -148,7 +148,7 @@ def test_pgvector_is_used_where_the_server_has_it(request, tmp_path):
     fill(store)
     found = asked(store, limit=200)
     assert store._rows.ranks
-    assert not store._nearest._places, "nothing is reckoned in this process"
+    assert not store._searcher.nearest._places, "nothing is reckoned in this process"
     other = open_store("postgres-numpy", request, tmp_path, index=dict(INDEX))
     assert asked(other, limit=200) == found
     assert not other._rows.ranks
@@ -163,7 +163,7 @@ for one in (store, other):
     fill(one)
 for options in ({"limit": 200}, {"limit": 7, "offset": 5}, {"filter": {"n": {"$lt": 40}}}):
     assert asked(store, **options) == asked(other, **options)
-assert store._rows.ranks and not store._nearest._places
+assert store._rows.ranks and not store._searcher.nearest._places
 print("same")
 """
 

@@ -58,7 +58,7 @@ class PostgresStore(ScriptedStore):
         rows = _rows(index)
         door = PostgresDoor("", pipeline=pipe is None, tables=rows.tables)
         super().__init__(rows, Colours(door, conn, is_async=is_async), index, ttl)
-        self._deserializer = deserializer
+        self._searcher.deserializer = deserializer
 
     @classmethod
     def from_conn_string(

@@ -7,40 +7,32 @@ anew. Vectors are read once and kept in this process; each search asks for those
 from __future__ import annotations
 
 import asyncio
-import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from random import getrandbits
 from types import TracebackType
 from typing import Any, Self
 
 from ckpt_viz.checkpoint.colours import READ, WRITE, Colours, Finished, Plan, Transaction
-from ckpt_viz.store.filters import check_keys, matcher
+from ckpt_viz.store.filters import check_keys
 from ckpt_viz.store.interface import BaseStore
 from ckpt_viz.store.meaning import Known, Meaning, aknown, known
 from ckpt_viz.store.namespaces import common_prefix, listed, namespace_of, text_of
-from ckpt_viz.store.nearest import MARGIN, Near, Nearest, Widening, arithmetic
 from ckpt_viz.store.operations import checked_ops
 from ckpt_viz.store.records import GetOp, ListNamespacesOp, Op, PutOp, SearchOp, TTLConfig
 from ckpt_viz.store.scripted.rows import (
-    Page,
     Put,
     Row,
     Rows,
     Script,
-    VectorRow,
     ending,
     found_of,
     item_of,
     key_of,
     packed_value,
-    value_of,
 )
+from ckpt_viz.store.scripted.searching import Searcher
 from ckpt_viz.store.sweeping import AsyncSweeper, Sweeper
-
-_FIRST, _MORE = 128, 8
-"""How many rows are compared with a filter first, and how many times more then: each page costs
-the database a look at all of them."""
 
 
 class ScriptedStore(BaseStore):
@@ -67,11 +59,9 @@ class ScriptedStore(BaseStore):
         self.ttl_config = ttl
         self._meaning = Meaning(index) if index else None
         self.embeddings = self._meaning.embed if self._meaning else None
-        self._nearest = Nearest()
-        self._marked = 0
-        self._length = 0
+        engine = (index or {}).get("engine")
+        self._searcher = Searcher(rows, is_ours=engine == "numpy")
         self._sweeper = Sweeper(ttl)
-        self._deserializer: Callable[[bytes], dict[str, Any]] | None = None
         self._entered: asyncio.AbstractEventLoop | None = None
         self._tasks = AsyncSweeper(ttl)
 
@@ -115,17 +105,12 @@ class ScriptedStore(BaseStore):
         expires = None if op.ttl is None else ending(now, op.ttl)
         return Put(ns, key, packed_value(op.value), now, expires, op.ttl, state, found)
 
-    def _value(self, body: str | bytes) -> Any:
-        if self._deserializer is not None and isinstance(body, str):
-            return self._deserializer(body.encode())
-        return value_of(body)
-
     def _write(self, puts: list[Put], refreshed: list[Row], now: int) -> Script[None]:
         if refreshed:
             yield from self._rows.refresh(refreshed, now)
         for put in puts:
             for vector in put.vectors or ():
-                yield from self._check(vector)
+                yield from self._searcher.check(vector)
         if puts:
             yield from self._rows.write(puts)
 
@@ -140,11 +125,10 @@ class ScriptedStore(BaseStore):
             if isinstance(op, GetOp):
                 row = next(got)
                 read = [] if row is None else [row]
-                results.append(None if row is None else item_of(row, self._value(row.body)))
+                results.append(None if row is None else item_of(row, self._searcher.value(row)))
             elif isinstance(op, SearchOp):
                 asked = vectors.questions.get(op.query) if op.query else None
-                search = self._plain(op, shown) if asked is None else self._scored(op, asked, shown)
-                found = yield from search
+                found = yield from self._searcher.search(op, asked, shown)
                 read = [row for row, _, _ in found]
                 results.append([found_of(*one) for one in found])
             elif isinstance(op, ListNamespacesOp):
@@ -155,117 +139,6 @@ class ScriptedStore(BaseStore):
             if read and op.refresh_ttl:  # type: ignore[union-attr]
                 refreshed += [row for row in read if row.ttl is not None]
         return results, refreshed
-
-    # -- searching -----------------------------------------------------------------------------
-
-    def _plain(self, op: SearchOp, shown: int) -> Script[list[tuple[Row, Any, float | None]]]:
-        """In the order of creation."""
-        ns, wanted = text_of(op.namespace_prefix), op.filter or {}
-        found: list[tuple[Row, Any, float | None]] = []
-        if not op.limit:
-            return found
-        if not wanted:
-            rows = yield from self._rows.page(Page(ns, {}, 0, op.limit, op.offset, shown))
-            return [(row, self._value(row.body), None) for row in rows]
-        means = matcher(wanted)
-        after, size, skipped = 0, max(_FIRST, 2 * (op.offset + op.limit)), 0
-        while True:
-            rows = yield from self._rows.page(Page(ns, wanted, after, size, 0, shown))
-            for row in rows:
-                value = self._value(row.body)
-                if not means(value):
-                    continue
-                skipped += 1
-                if skipped > op.offset:
-                    found.append((row, value, None))
-                    if len(found) == op.limit:
-                        return found
-            if len(rows) < size:
-                return found
-            after, size = rows[-1].number, size * _MORE
-
-    def _scored(
-        self, op: SearchOp, asked: Any, shown: int
-    ) -> Script[list[tuple[Row, Any, float | None]]]:
-        """The nearest first; items without vectors are not among them."""
-        end, wanted = op.offset + op.limit, op.filter or {}
-        found: list[tuple[Row, Any, float | None]] = []
-        search = Widening(end)
-        is_ours = not self._ranks()
-        yield from self._check(asked)
-        if is_ours and op.limit:
-            yield from self._learn()
-        while op.limit and search.more and len(found) < end:
-            best = self._best if is_ours else self._ranked
-            nears = search.take(*(yield from best(op, asked, search)))
-            found += yield from self._there(nears, wanted, shown, end - len(found))
-        return found[op.offset : end]
-
-    def _check(self, vector: Any) -> Script[None]:
-        """Refuse a vector that is not as long as those that are stored."""
-        if len(vector) == self._length:
-            return
-        stored = yield from self._rows.length()
-        self._length = len(vector) if stored is None else stored
-        if len(vector) != self._length:
-            raise ValueError(
-                f"A vector has {len(vector)} numbers, but the store's vectors have {self._length}. "
-                "Use one embedding for one store."
-            )
-
-    def _ranks(self) -> bool:
-        return self._rows.ranks and (self.index_config or {}).get("engine") != "numpy"
-
-    def _learn(self) -> Script[None]:
-        """Take up the vectors that were written since the last time."""
-        new: dict[int, list[VectorRow]] = {}
-        rows = yield from self._rows.vectors(self._marked)
-        for row in rows:
-            same = new.setdefault(row.number, [])
-            if same and same[0].state != row.state:
-                same.clear()
-            same.append(row)
-        for number, same in new.items():
-            first = same[0]
-            vectors = [row.vector for row in same]
-            self._nearest.set(number, first.state, namespace_of(first.ns), vectors)
-        if rows:
-            self._marked = max(self._marked, rows[-1].mark)
-
-    def _best(self, op: SearchOp, asked: Any, search: Widening) -> Script[tuple[list[Near], float]]:
-        yield from ()
-        return self._nearest.best(asked, op.namespace_prefix, search.count, search.below)
-
-    def _ranked(
-        self, op: SearchOp, asked: Any, search: Widening
-    ) -> Script[tuple[list[Near], float]]:
-        """The best as the database reckons, scored again exactly."""
-        count, below = search.count, text_of(op.namespace_prefix)
-        rows = yield from self._rows.rank(asked, below, count)
-        return surely_best(rows, asked, count, search.below)
-
-    def _there(
-        self, nears: Sequence[Near], wanted: dict[str, Any], shown: int, need: int
-    ) -> Script[list[tuple[Row, Any, float | None]]]:
-        """Those that are still there and meant, in their order, as many as needed."""
-        found: list[tuple[Row, Any, float | None]] = []
-        means = matcher(wanted)
-        size = max(32, 2 * need)
-        for at in range(0, len(nears), size):
-            some = nears[at : at + size]
-            rows = yield from self._rows.fetch([near.item for near in some], shown)
-            by_number = {row.number: row for row in rows}
-            for near in some:
-                row = by_number.get(near.item)
-                if row is None or row.state != near.state:
-                    self._nearest.drop(near.item, near.state)
-                    continue
-                value = self._value(row.body)
-                if means(value):
-                    found.append((row, value, near.score))
-                    if len(found) == need:
-                        return found
-        return found
 
     # -- times to live -------------------------------------------------------------------------
 
@@ -339,21 +212,6 @@ class ScriptedStore(BaseStore):
         trace: TracebackType | None,
     ) -> None:
         await self.aclose()
-
-
-def surely_best(
-    rows: Sequence[VectorRow], asked: Any, count: int, below: float
-) -> tuple[list[Near], float]:
-    """Vectors that a database ranked, scored exactly; those that nothing unseen can be before."""
-    scores = arithmetic.cosines([row.vector for row in rows], asked)
-    # The least ranked of these may score 2 margins more than the least, an unseen one 2 more again.
-    sure = min(scores) + 4 * MARGIN if len(rows) >= count else -math.inf
-    found = [
-        Near(score, row.number, row.state)
-        for score, row in zip(scores, rows, strict=True)
-        if sure <= score < below
-    ]
-    return sorted(found, key=lambda near: (-near.score, near.item)), sure
 
 
 def _now() -> int:

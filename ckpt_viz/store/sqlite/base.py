@@ -62,7 +62,7 @@ class SqliteStore(ScriptedStore):
                 )
             runner = AioRunner(conn, self._prepare)
         super().__init__(SqliteRows(), SqliteColours(runner, self._finish), index, ttl)
-        self._deserializer = deserializer
+        self._searcher.deserializer = deserializer
 
     @classmethod
     def from_conn_string(
