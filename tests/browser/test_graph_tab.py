@@ -54,7 +54,7 @@ def test_a_node_is_picked_by_keyboard_and_tells_why(open_notebook: Open) -> None
     expect(focused).to_be_focused()
     notebook.page.keyboard.press("Enter")
     card = panel.get_by_role("region", name="Node node_b")
-    expect(card).to_contain_text("ran because node_a's edge leads here")
+    expect(card).to_contain_text("because node_a's edge leads here")
     card.get_by_role("button", name="Its tasks in Writes").click()
     expect(explorer.root.get_by_role("tab", name="Writes")).to_have_attribute(
         "aria-selected", "true"
