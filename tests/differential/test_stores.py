@@ -348,7 +348,7 @@ def test_random_programs(steps: list[Any]) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_many_random_programs(kind: str) -> None:
-    @settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(STEPS, min_size=1, max_size=25))
     def runs(steps: list[Any]) -> None:
         if kind == "memory":  # there, a read of a namespace makes it

@@ -142,7 +142,7 @@ def test_random_programs(kind, colour, request, tmp_path):
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", [*FOUR, "postgres-numpy", "sqlite-conn"])
 def test_many_random_programs(kind, request, tmp_path):
-    check(open_store(kind, request, tmp_path, index=dict(INDEX)), kind, Sync, 1500)
+    check(open_store(kind, request, tmp_path, index=dict(INDEX)), kind, Sync, 500)
 
 
 def check(raw: Any, kind: str, colour: Any, examples: int) -> None:
