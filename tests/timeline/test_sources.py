@@ -190,7 +190,7 @@ def cases() -> Iterator[Any]:
             yield pytest.param(source, program, marks=[pytest.mark.soak] if waits else [])
 
 
-@pytest.mark.parametrize(("kept", "program"), cases(), indirect=["kept"])
+@pytest.mark.parametrize(("kept", "program"), list(cases()), indirect=["kept"])
 def test_a_source_tells_what_our_engine_tells(kept: Kept, program: str) -> None:
     timeline = kept.of(program)
     wanted, found = measure(program), told(timeline)
