@@ -29,6 +29,7 @@ from ckpt_viz.timeline.paths import follow
 from ckpt_viz.timeline.preview import Previewer, clean
 from ckpt_viz.timeline.search import search
 from ckpt_viz.timeline.table import Ask, state_of
+from ckpt_viz.timeline.threads import tells_threads
 from ckpt_viz.timeline.watch import Point, watch
 
 SEARCH_SECONDS = 0.15
@@ -59,7 +60,16 @@ def answer(session: Session, request: Any) -> Json:
 
 def _hello(session: Session, request: Json) -> Json:
     session.greeted = True
-    return {**threads_json(session), **session.overview()}
+    return {**_known_threads(session), **session.overview()}
+
+
+def _known_threads(session: Session) -> Json:
+    """The first threads of the table; where only reading all would tell them, the one in view."""
+    thread = session.timeline.thread_id
+    if thread is None or tells_threads(session.timeline.saver):
+        return threads_json(session)
+    here = {"id": thread, "checkpoints": 0, "last_step": None, "last_time": None, "status": ""}
+    return {"threads": [here], "thread_count": None}
 
 
 def threads_json(session: Session, ask: Ask = Ask(), seconds: float = TABLE_SECONDS) -> Json:  # noqa: B008 - frozen
@@ -96,7 +106,7 @@ def _threads(session: Session, request: Json) -> Json:
 def _thread(session: Session, request: Json) -> Json:
     thread = request.get("thread")
     session.show(None if thread is None else str(thread), str(request.get("ns") or ""))
-    return {**threads_json(session), **session.overview()}
+    return {**_known_threads(session), **session.overview()}
 
 
 def _checkpoint(session: Session, request: Json) -> Json:

@@ -23,6 +23,7 @@ from ckpt_viz.timeline.unfinished import unfinished_of
 from ckpt_viz.timeline.why import shapeless
 
 T = TypeVar("T")
+SPACES_LIMIT = 5_000
 Sized = tuple[str | None, int | None]
 
 
@@ -177,14 +178,21 @@ class GraphReader(PagedRows):
         return type(self)(self.graph, thread_id, checkpoint_ns, self.colour)
 
     def namespaces(self) -> list[str]:
-        """The namespaces of this thread, the root first."""
+        """The namespaces of this thread, the root first.
+
+        A saver that can't tell them is asked for its newest `SPACES_LIMIT` checkpoints.
+        """
         if self.thread_id is None:
             return []
-        told = getattr(self.saver, "namespaces", None)
+        told, storage = (getattr(self.saver, name, None) for name in ("namespaces", "storage"))
         if callable(told) and not self._async_saver:
             found = {str(ns) for ns in told(self.thread_id)}
+        elif isinstance(storage, dict):
+            spaces = dict(storage.get(self.thread_id) or {})
+            found = {str(ns) for ns, ids in spaces.items() if ids}
         else:
-            tuples = self._list({"configurable": {"thread_id": self.thread_id}})
+            config = {"configurable": {"thread_id": self.thread_id}}
+            tuples = self._list(config, limit=SPACES_LIMIT)
             found = {str(t.config["configurable"].get("checkpoint_ns") or "") for t in tuples}
         return sorted(found | {""})
 

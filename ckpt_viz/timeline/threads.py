@@ -24,6 +24,13 @@ class Head(NamedTuple):
     checkpoints: int | None
 
 
+def tells_threads(saver: Any) -> bool:
+    """Whether a saver can tell its threads without listing all their checkpoints."""
+    return callable(getattr(saver, "thread_heads", None)) or isinstance(
+        getattr(saver, "storage", None), dict
+    )
+
+
 def heads(saver: Any, query: str, list_all: ListAll) -> list[Head]:
     """All threads whose id holds `query`, in any case, the last used first."""
     index = index_of(saver)

@@ -27,7 +27,9 @@ export function Selects(props: {
           onChange={(event) => void store.openThread(event.currentTarget.value || null, "")}
         >
           {!known && <option value={thread}>{thread || "none"}</option>}
-          {(hello?.thread_count ?? threads.length) > 1 && thread && <option value="">all threads…</option>}
+          {hello?.thread_count !== 1 && (hello?.thread_count === null || threads.length > 1) && thread && (
+            <option value="">all threads…</option>
+          )}
           {threads.map((one) => (
             <option key={one.id} value={one.id}>
               {safe(one.id)}

@@ -106,7 +106,8 @@ export interface Hello {
   thread: string | null;
   ns: string;
   threads: ThreadInfo[];
-  thread_count?: number;
+  /** null: only reading all would tell. */
+  thread_count?: number | null;
   left?: number;
   notes?: Record<string, string>;
   namespaces: string[];

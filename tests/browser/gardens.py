@@ -13,8 +13,9 @@ from ckpt_viz.graph import END, START, StateGraph
 from ckpt_viz.types import Command, Overwrite, Send, interrupt
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "timeline"))
-from long import fill, loop_graph
+from long import NAMES, fill, loop_graph
 
+__all__ = ["NAMES", "fill", "loop_graph"]
 HERE = {"configurable": {"thread_id": "1"}}
 LONG = "summarize_the_answers_of_all_the_search_workers_and_write_a_report_for_the_reader"
 
