@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
+from ckpt_viz.errors import MissingThreadIdError
 from ckpt_viz.explorer.copying import code_of
 from ckpt_viz.explorer.session import Session
 from ckpt_viz.timeline.acts import GraphTimeline
@@ -98,7 +99,15 @@ class Acts:
         return None if checkpoint_id is None else Selection(self.timeline, checkpoint_id)
 
     def select(self, checkpoint_id: str | None = None, *, step: int | None = None) -> Selection:
-        """Selects a checkpoint by id or by step (of several at a step: the newest)."""
+        """Selects a checkpoint by id or by step (of several at a step: the newest).
+
+        Raises:
+            LookupError: there is none. TypeError: neither is given, or an id that is no text.
+        """
+        if checkpoint_id is not None and not isinstance(checkpoint_id, str):
+            raise TypeError(f"An id is a text; a step is selected with step={checkpoint_id!r}")
+        if checkpoint_id is None and step is None:
+            raise TypeError("Which checkpoint? Give its id, or step=")
         if checkpoint_id is None:
             checkpoint_id = self._at_step(step)
         self.timeline.require(checkpoint_id)
@@ -106,7 +115,14 @@ class Acts:
         self._session.send({"event": "select", "checkpoint": checkpoint_id})
         return Selection(self.timeline, checkpoint_id)
 
+    def _need_thread(self) -> None:
+        if self.timeline.thread_id is None:
+            raise MissingThreadIdError(
+                "No thread is chosen: explore(…, thread_id='…'), or pick one in the table"
+            )
+
     def _at_step(self, step: int | None) -> str:
+        self._need_thread()
         rows = self.timeline.rows()
         for row in reversed(rows):
             if row.step == step:
@@ -117,6 +133,7 @@ class Acts:
     def _base(self) -> str:
         selected = self.selected
         if selected is None:
+            self._need_thread()
             raise LookupError(
                 f"Thread {self.timeline.thread_id!r} has no checkpoints yet: run the graph first"
             )

@@ -201,16 +201,17 @@ class GraphTimeline(GraphRuns):
         channels = {n: c for n, c in self.topology.channels.items() if not c.routing}
         if set(channels) == {"__root__"}:
             return values
+        named = f"the channels are {', '.join(sorted(channels))}"
+        if not channels:
+            named = "this graph keeps no channel that can be set"
         if not isinstance(values, Mapping):
             raise InvalidUpdateError(
-                f"A fork takes a dict of channels, not {type(values).__name__}; "
-                f"the channels are {', '.join(sorted(channels))}"
+                f"A fork takes a dict of channels, not {type(values).__name__}; {named}"
             )
-        unknown = sorted(str(k) for k in values if k not in channels)
+        unknown = sorted(str(k) for k in {*values, *replace} if k not in channels)
         if unknown:
             raise InvalidUpdateError(
-                f"{', '.join(unknown)}: no such channel, nothing was written; "
-                f"the channels are {', '.join(sorted(channels))}"
+                f"{', '.join(unknown)}: no such channel, nothing was written; {named}"
             )
         return {
             k: self._overwrite(v) if k in replace and channels[k].reducer else v

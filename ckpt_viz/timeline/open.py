@@ -108,7 +108,7 @@ def _over_graph(source: Any, thread_id: str | None, checkpoint_ns: str) -> Graph
         hint = " Call .compile(checkpointer=…) first." if hasattr(source, "compile") else ""
         raise TypeError(
             f"Can't explore {_told(source)}: expected a compiled graph of ckpt_viz or "
-            f"of LangGraph.{hint}"
+            f"of LangGraph, a saver, a path or an address.{hint}"
         )
     given = ((getattr(graph, "config", None) or {}).get("configurable") or {}).get(GIVEN)
     if given is not None and getattr(graph, "checkpointer", None) is None:

@@ -37,7 +37,8 @@ class Redaction:
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
         """Hides nothing without patterns."""
-        self.patterns = tuple(patterns)
+        # a text alone is one pattern: its letters would hide nothing that was meant
+        self.patterns = (patterns,) if isinstance(patterns, str) else tuple(patterns)
         self._folded = [pattern.casefold() for pattern in self.patterns]
         self._secrets: dict[str, None] = {}
 

@@ -44,8 +44,10 @@ class GraphReader(PagedRows):
         """Takes a compiled graph with a saver; `colour` runs what must be awaited."""
         saver = getattr(graph, "checkpointer", None)
         if saver is None or isinstance(saver, bool):
+            name = self._name(graph)
+            told = "The graph" if name in ("", "LangGraph") else f"The graph {name!r}"
             raise NoHistoryError(
-                f"{self._name(graph) or 'The graph'} has no checkpointer, so no history was kept. "
+                f"{told} has no checkpointer, so no history was kept. "
                 "Compile it with one: `graph = builder.compile(checkpointer=InMemorySaver())`, "
                 "and run it with config={'configurable': {'thread_id': '1'}}."
             )

@@ -179,6 +179,7 @@ export class RowWriter {
       setText(el.children[COLUMNS.length + n] as HTMLElement, middle(safe(column.at(data.id) ?? ""), 24));
     });
     el.classList.toggle("ckv-open", data.unfinished !== undefined);
+    el.classList.toggle("ckv-counted", counts !== undefined);
   }
 
   private fillNodes(el: HTMLElement, cell: HTMLElement, data: Row): void {
@@ -204,8 +205,9 @@ export class RowWriter {
 
   private laneWords(row: number, data: Row): string {
     const { lanes } = this.store;
-    if (data.unfinished) return "not finished, ";
-    if (data.level) return `inside ${data.ns?.split("|").at(-1)?.split(":")[0]}, `;
+    const open = data.unfinished ? "not finished, " : "";
+    if (data.level) return `${open}inside ${data.ns?.split("|").at(-1)?.split(":")[0]}, `;
+    if (open) return open;
     if (lanes.orphan[row]) return this.store.more.peek() ? "parent not read yet, " : "parent missing, ";
     const chain = lanes.chainOf[row] ?? 0;
     const all = this.branchNames.length;

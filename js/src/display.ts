@@ -64,7 +64,8 @@ function layer(source: Source, out: Display): void {
   for (const row of source.rows) {
     if (source.hidden.has(row.id)) continue;
     put(row);
-    for (const one of hung.get(row.id) ?? []) put(one);
+    const at = row.level ? { level: row.level, ns: row.ns ?? "" } : {};
+    for (const one of hung.get(row.id) ?? []) put({ ...one, ...at });
   }
 }
 

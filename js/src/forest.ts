@@ -94,6 +94,11 @@ export class Forest {
     return this.hidden.size ? this.real : this.rows;
   }
 
+  /** Whether any task waits for an answer, beside one that failed too. */
+  get asks(): boolean {
+    return this.waiting.size > 0 || this.unfinished.some((one) => one.status === "interrupt" || (one.waits ?? 0) > 0);
+  }
+
   /**
    * Takes rows in: a known id is replaced, others are newer than all that are known, or with `older` older.
    * True when any row is new.

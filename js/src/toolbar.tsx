@@ -75,7 +75,7 @@ export function Toolbar(props: { view: View; branches: Branch[]; found: Hits }) 
 function Acts({ view }: { view: View }) {
   const { store } = view;
   const version = store.version.value;
-  const anyWaits = store.forest.waiting.size > 0 && version >= 0;
+  const anyWaits = store.forest.asks && version >= 0;
   const noRow = view.row ? null : "Select a checkpoint first.";
   const noQuestion = anyWaits || view.goesOn ? null : "Nothing waits here.";
   const stopWhy = view.why("stop") ?? (view.running ? null : "Nothing runs now.");

@@ -14,7 +14,7 @@ import { Watch } from "./watch";
 export type Sheet = "fork" | "replay" | "run" | "breakpoints" | "export" | "help";
 const THEMES: readonly ThemeChoice[] = ["auto", "light", "dark"];
 
-export const waits = (row: Row): boolean => row.status === "interrupt";
+export const waits = (row: Row): boolean => row.status === "interrupt" || (row.unfinished?.waits ?? 0) > 0;
 
 /** What one view of a thread shows and does; the thread itself, shared by all views, is the store. */
 export class View {
@@ -75,9 +75,10 @@ export class View {
     return this.store.run.value?.state === "running";
   }
 
-  /** Whether a run can go on from the selected row as it is. */
+  /** Whether a run can go on from the selected row as it is; a task that failed runs again. */
   get goesOn(): boolean {
-    return this.row?.status === "pending" && !this.running;
+    const status = this.row?.status;
+    return (status === "pending" || status === "error") && !this.running;
   }
 
   /** Why an act is not possible now, or null. */
@@ -216,7 +217,7 @@ export class View {
   /** Space: the first row becomes A, the next one B; on a mark it takes it away. */
   private toggleMark(at: Row): void {
     const id = at.unfinished?.parent ?? at.id;
-    const step = `step ${at.step ?? "?"}`;
+    const step = `step ${at.step ?? this.store.row(id)?.step ?? "?"}`;
     for (const [mark, name] of [[this.markB, "B"] as const, [this.mark, "A"] as const]) {
       if (mark.peek() !== id) continue;
       mark.value = null;

@@ -28,6 +28,7 @@ export function WritesPanel(props: WritesProps) {
   const match = (task: TaskInfo) => !filter || `${task.name} ${task.id} ${task.path}`.includes(filter);
   const byState = (list: TaskInfo[]) => list.filter(match).sort((a, b) => ORDER[a.state] - ORDER[b.state]);
   // What failed or waits comes first, however many tasks made this.
+  const again = new Set(next.filter((task) => task.state !== "done").map((task) => safe(task.name)));
   const troubled = next.some((task) => task.state === "error" || task.state === "interrupt");
   const madeThis = (
     <>
@@ -54,7 +55,7 @@ export function WritesPanel(props: WritesProps) {
       <Tasks {...props} tasks={byState(next)} questions={true} />
       {props.goesOn && next.length > 0 && next.every((task) => task.interrupts.length === 0) && (
         <div class="ckv-row-end ckv-goon">
-          <span class="ckv-muted">Resume will run: {[...new Set(next.map((task) => safe(task.name)))].join(", ")}</span>
+          <span class="ckv-muted">Resume will run: {[...again].join(", ")}</span>
           <Button label="Resume" kind="main" why={props.resumeWhy} onPress={() => void props.onResume({}, false)} />
         </div>
       )}

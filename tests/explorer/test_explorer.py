@@ -5,6 +5,7 @@ import pytest
 from graphs import CONFIG, chain_graph
 from pages import Page
 
+from ckpt_viz.errors import InvalidUpdateError, MissingThreadIdError
 from ckpt_viz.explorer import Explorer, explore
 
 XSS = "</script><img src=x onerror=alert(1)>"
@@ -295,3 +296,20 @@ def test_class_is_exported():
     import ckpt_viz
 
     assert ckpt_viz.Explorer is Explorer
+
+
+def test_a_wrong_call_is_told_what_was_wrong(graph):
+    explorer = explore(graph, follow=False)
+    before = len(explorer.timeline.rows())
+    with pytest.raises(InvalidUpdateError, match="nope: no such channel"):
+        explorer.fork({"foo": "x"}, replace=("nope",))
+    assert len(explorer.timeline.rows()) == before
+    with pytest.raises(TypeError, match="step=2"):
+        explorer.select(2)
+    with pytest.raises(TypeError, match="Which checkpoint"):
+        explorer.select()
+    graph.invoke({"foo": "y"}, {"configurable": {"thread_id": "2"}})
+    nowhere = explore(graph, follow=False)
+    for act in (lambda: nowhere.fork({"foo": "x"}), lambda: nowhere.select(step=1)):
+        with pytest.raises(MissingThreadIdError, match="No thread is chosen"):
+            act()

@@ -127,3 +127,10 @@ def test_write_false_is_held_in_python(e):
         with pytest.raises(Exception, match="write=False"):
             act(page.explorer)
     assert len(list(graph.get_state_history(CONFIG))) == before
+
+
+def test_a_text_alone_is_one_pattern(e):
+    explorer = explore(secretive(e), "1", redact="*.api_key", follow=False)
+    assert KEY not in repr(explorer.diff(None))
+    assert list(explorer._session.redact) == ["*.api_key"]
+    explorer.close()
