@@ -17,6 +17,7 @@ from IPython.display import display, update_display
 
 from ckpt_viz.explorer.bundle import script_text, style_text
 from ckpt_viz.explorer.export import write_export
+from ckpt_viz.explorer.landing import THREADS, svg_threads, text_threads
 from ckpt_viz.explorer.messages import answer
 from ckpt_viz.explorer.methods import Acts, Selection
 from ckpt_viz.explorer.outputs import note_output
@@ -28,6 +29,7 @@ from ckpt_viz.timeline.blame import Blame, blame
 from ckpt_viz.timeline.diff import Diff
 from ckpt_viz.timeline.open import open_timeline
 from ckpt_viz.timeline.paths import parse
+from ckpt_viz.timeline.records import ThreadInfo
 from ckpt_viz.timeline.search import search
 from ckpt_viz.timeline.watch import Point, watch
 
@@ -115,6 +117,9 @@ class Explorer(Acts, anywidget.AnyWidget):
 
     def _picture(self) -> dict[str, str]:
         timeline = self._session.timeline
+        if timeline.thread_id is None:
+            listed = self._threads()
+            return {"image/svg+xml": svg_threads(*listed), "text/plain": text_threads(*listed)}
         timeline.refresh()
         rows, more, notes = timeline.known(), timeline.more, self._session.notes()
         title, waits = self._session.title, timeline.unfinished()
@@ -122,6 +127,10 @@ class Explorer(Acts, anywidget.AnyWidget):
             "image/svg+xml": svg_tree(rows, title, waits, more=more, notes=notes),
             "text/plain": text_tree(rows, title, more=more, notes=notes),
         }
+
+    def _threads(self) -> tuple[list[ThreadInfo], str, int]:
+        timeline = self._session.timeline
+        return timeline.threads(limit=THREADS), self._session.title, timeline.thread_count()
 
     def _redraw(self) -> None:
         """Puts the picture of the tree as it is now in the place of the saved one."""
@@ -145,8 +154,10 @@ class Explorer(Acts, anywidget.AnyWidget):
         self._shown = True
 
     def __repr__(self) -> str:
-        """The tree as text."""
+        """The tree as text; without a thread, the threads."""
         timeline = self._session.timeline
+        if timeline.thread_id is None:
+            return self._session.hidden_text(text_threads(*self._threads()))
         timeline.refresh()
         return self._session.hidden_text(
             text_tree(

@@ -59,6 +59,7 @@ export function App({ model, store, root }: { model: Model; store: Store; root: 
         playing={view.playing}
         onGo={(id, delay) => store.select(id, delay)}
         running={view.running}
+        lock={lockOf(view)}
       />
       <div class="ckv-sr" role="status" aria-live="polite">
         {view.news.value}
@@ -131,6 +132,14 @@ function useBusy(view: View): void {
     const timer = busy ? undefined : setTimeout(show, 0);
     return () => clearTimeout(timer);
   });
+}
+
+function lockOf(view: View) {
+  const { lockTold } = view;
+  const onPress = () => {
+    lockTold.value = !lockTold.value;
+  };
+  return view.locked === null ? null : { told: lockTold.value, onPress };
 }
 
 /** What the live region says: notices of the kernel, and how a run goes. */

@@ -7,10 +7,32 @@ import type { View } from "./view";
 export function Strips({ view }: { view: View }) {
   return (
     <>
+      <LockStrip view={view} />
       <ScratchStrip view={view} />
       <ChangesStrip view={view} />
       <AfterStrip view={view} />
     </>
+  );
+}
+
+function LockStrip({ view }: { view: View }) {
+  const why = view.locked;
+  if (why === null || !view.lockTold.value) return null;
+  return (
+    <div class="ckv-banner" role="note">
+      <span>
+        <b>Read-only.</b> {safe(why)}
+      </span>
+      <Button
+        label="Dismiss"
+        icon="close"
+        bare
+        kind="quiet"
+        onPress={() => {
+          view.lockTold.value = false;
+        }}
+      />
+    </div>
   );
 }
 

@@ -2,6 +2,7 @@ import type { Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ranText } from "./cells";
 import { count } from "./format";
+import { Icon } from "./icons";
 import type { Branch, Store } from "./store";
 import { Button } from "./ui";
 
@@ -20,6 +21,8 @@ export function TimeBar(props: {
   playing: Signal<boolean>;
   onGo: (id: string, delay: number) => void;
   running: boolean;
+  /** Shows or hides why nothing can be done here; null where acts are possible. */
+  lock: { told: boolean; onPress: () => void } | null;
 }) {
   const { store, path, selected, branches } = props;
   const playing = props.playing.value;
@@ -123,6 +126,19 @@ export function TimeBar(props: {
       <span class="ckv-where">
         {words && <span>{words}</span>}
         <span>{count(store.checkpoints, "checkpoint")}</span>
+        {props.lock && (
+          <span>
+            <button
+              type="button"
+              class="ckv-link ckv-lock"
+              aria-expanded={props.lock.told}
+              onClick={props.lock.onPress}
+            >
+              <Icon name="lock" />
+              read-only: why?
+            </button>
+          </span>
+        )}
         <b class={props.running ? "ckv-running" : "ckv-live"}>{state(store, props.running)}</b>
       </span>
     </div>

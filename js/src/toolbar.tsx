@@ -76,6 +76,7 @@ function Acts({ view }: { view: View }) {
   const { store } = view;
   const version = store.version.value;
   const anyWaits = store.forest.asks && version >= 0;
+  const noThread = store.hello.value?.thread === null ? "Pick a thread first." : null;
   const noRow = view.row ? null : "Select a checkpoint first.";
   const noQuestion = anyWaits || view.goesOn ? null : "Nothing waits here.";
   const stopWhy = view.why("stop") ?? (view.running ? null : "Nothing runs now.");
@@ -90,7 +91,7 @@ function Acts({ view }: { view: View }) {
         why={view.why("resume") ?? noQuestion}
         onPress={() => view.goToQuestion()}
       />
-      <Button label="Run" icon="run" why={view.why("run")} onPress={() => view.openSheet("run")} />
+      <Button label="Run" icon="run" why={view.why("run") ?? noThread} onPress={() => view.openSheet("run")} />
       <Button
         label="Stop"
         icon="stop"

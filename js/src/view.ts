@@ -33,6 +33,8 @@ export class View {
   /** Whether single letters act while a row has the focus. */
   readonly letters = signal(true);
   readonly news = signal("");
+  /** Whether the reason for which nothing can be done here is shown. */
+  readonly lockTold = signal(false);
   readonly error = signal<KernelError | null>(null);
   readonly split = signal(47);
   readonly playing = signal(false);
@@ -88,6 +90,13 @@ export class View {
     const can = hello?.can[name];
     if (!can) return hello ? "This source can't do that." : "Loading.";
     return can.ok ? null : (can.why ?? "This source can't do that.");
+  }
+
+  /** The one reason for which no act is possible here; null where any is. */
+  get locked(): string | null {
+    const can = this.store.hello.value?.can;
+    const acts = (["fork", "replay", "resume", "run"] as const).map((name) => can?.[name]);
+    return acts.every((one) => one && !one.ok) ? (acts[0]?.why ?? "This source can only be read.") : null;
   }
 
   // --- where one is ----------------------------------------------------------------------------------------------------

@@ -337,3 +337,21 @@ def test_stop_ends_a_run_between_two_steps(show: Show) -> None:
     strip(stage.root, "The run was stopped").wait_for()
     assert stage.explorer.head.values == {"n": 1}
     assert stage.explorer.head.snapshot.next == ("after",)
+
+
+def test_what_can_only_be_read_says_so_once_and_why(stage_of: Show) -> None:
+    stage = stage_of(explore(tell().checkpointer, THREAD, follow=False))
+    lock = stage.button("read-only: why?")
+    lock.click()
+    note = strip(stage.root, "Read-only.")
+    expect(note).to_contain_text("graph=graph")
+    note.get_by_role("button", name="Dismiss").click()
+    expect(note).to_have_count(0)
+    expect(lock).to_have_attribute("aria-expanded", "false")
+
+
+def test_nothing_runs_before_a_thread_is_chosen(stage_of: Show) -> None:
+    graph = tell()
+    graph.update_state({"configurable": {"thread_id": "other"}}, {"budget": 1}, as_node="plan")
+    stage = stage_of(explore(graph, follow=False))
+    expect(stage.button("Run")).to_have_attribute("aria-disabled", "true")

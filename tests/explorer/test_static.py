@@ -7,6 +7,7 @@ from typing import Any
 
 from ckpt_viz.explorer.dot import dot_tree
 from ckpt_viz.explorer.static import text_tree
+from ckpt_viz.explorer.widget import explore
 from ckpt_viz.timeline.records import Row, Unfinished
 
 
@@ -80,3 +81,16 @@ def test_dot_has_a_node_a_checkpoint_and_nothing_ends_a_string():
     assert "parent missing" in text
     assert "29 done 1 failed" in text
     assert "a note\\nof two lines" in text
+
+
+def test_without_a_thread_the_threads_are_listed(graph):
+    graph.invoke({"foo": "a secret"}, {"configurable": {"thread_id": "<b>two"}})
+    explorer = explore(graph, follow=False)
+    data = explorer._repr_mimebundle_()[0]
+    head, *lines = data["text/plain"].split("\n")
+    assert head.endswith("2 threads")
+    assert lines[0] == "<b>two  3 checkpoints, last step 1, waits"
+    assert repr(explorer) == data["text/plain"]
+    assert "&lt;b&gt;two" in data["image/svg+xml"]
+    assert "secret" not in data["image/svg+xml"] + data["text/plain"]
+    explorer.close()
