@@ -10,13 +10,16 @@ What a memory does is a script that asks for calls, with two drivers: one blocks
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from itertools import takewhile
 from typing import Any, NamedTuple, Self
+
+from xxhash import xxh32_hexdigest
 
 Message = dict[str, Any]
 Data = dict[str, Any]
 TAKEN = "taken"
-"""In a memory's dictionary: how many of the state's messages its node has taken in."""
+"""In a memory's dictionary: marks of those of the state's messages that its node has taken in."""
 _ROLES = {"human": "user", "ai": "assistant"}
 
 
@@ -106,7 +109,10 @@ class Taking:
 
 
 class MemoryNode:
-    """A node that keeps a memory up to date with the messages of the state, in both colours."""
+    """A node that keeps a memory up to date with the messages of the state, in both colours.
+
+    What it has taken in stays remembered when it is removed from the state.
+    """
 
     def __init__(self, pattern: Taking, messages: str, memory: str) -> None:
         self.pattern = pattern
@@ -116,11 +122,12 @@ class MemoryNode:
 
     def _script(self, state: Any) -> Script:
         data = _read(state, self.memory) or {}
-        said = messages_of(_read(state, self.messages) or [])
+        given = _several(_read(state, self.messages) or [])
+        marks = [_mark(each) for each in given]
         memory = self.pattern.revived(data)
-        for message in said[data.get(TAKEN, 0) :]:
-            yield from memory.taking(message)
-        return {self.memory: {**memory.to_dict(), TAKEN: len(said)}}
+        for each in given[_known(marks, data.get(TAKEN, [])) :]:
+            yield from memory.taking(_message(each))
+        return {self.memory: {**memory.to_dict(), TAKEN: marks}}
 
     def invoke(self, state: Any, config: Any = None) -> Data:
         """The update that has the memory."""
@@ -137,6 +144,31 @@ def _read(state: Any, key: str) -> Any:
     return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
 
 
+def _mark(given: Any) -> str:
+    """What a message is known by: its id, or else who says what."""
+    name = given.get("id") if isinstance(given, Mapping) else getattr(given, "id", None)
+    if not name:
+        message = _message(given)
+        name = f"{message['role']}: {message['content']}"
+    return xxh32_hexdigest(str(name).encode("utf-8", "surrogatepass"))
+
+
+def _known(marks: list[str], taken: list[str] | int) -> int:
+    """How many messages of a state had been taken in before the new ones came.
+
+    Messages come at the end; any of the older ones may have been removed.
+
+    >>> _known(["c", "d"], ["a", "b", "c"])
+    1
+    """
+    if isinstance(taken, int):  # memories of older programs say how many
+        return taken
+    if marks[: len(taken)] == taken:
+        return len(taken)
+    older = iter(taken)
+    return sum(1 for _ in takewhile(lambda mark: mark in older, marks))
+
+
 def messages_of(update: Any) -> list[Message]:
     """One message or several as a list of plain ones.
 
@@ -146,10 +178,13 @@ def messages_of(update: Any) -> list[Message]:
     Raises:
         TypeError: there is something among them that is no message.
     """
+    return [_message(each) for each in _several(update)]
+
+
+def _several(update: Any) -> list[Any]:
     one = isinstance(update, Mapping | str) or hasattr(update, "content")
     pair = isinstance(update, tuple) and len(update) == 2 and isinstance(update[0], str)
-    many: Iterable[Any] = [update] if one or pair else update
-    return [_message(each) for each in many]
+    return [update] if one or pair else list(update)
 
 
 def _message(given: Any) -> Message:

@@ -6,6 +6,7 @@ import asyncio
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from langchain_core.messages import RemoveMessage
 
 from ckpt_viz.agents import (
     ConversationBufferMemory,
@@ -16,6 +17,7 @@ from ckpt_viz.agents import (
 )
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.graph import START, StateGraph, add_messages
+from ckpt_viz.graph.message import REMOVE_ALL_MESSAGES
 from ckpt_viz.store.memory import InMemoryStore
 
 WORDS = ("order", "item", "pizza", "weather", "refund", "delivery", "cat", "dog")
@@ -241,6 +243,35 @@ def test_a_node_takes_each_message_in_once() -> None:
         graph.invoke(update(graph, f"m{number}"), config)
     values = graph.get_state(config).values
     assert [m["content"] for m in values["memory"]["buffer"]] == ["m0", "m1", "m2"]
+
+
+def test_a_node_hears_what_is_said_after_older_messages_were_removed() -> None:
+    """A state that keeps its last messages only, and an answer that is made anew."""
+    memory = ConversationBufferMemory(max_turns=99)
+    graph = graph_with_node(memory, InMemorySaver())
+    config = {"configurable": {"thread_id": "t"}}
+
+    def say(*updates: Any) -> list[str]:
+        values = graph.invoke({"messages": list(updates)}, config)
+        return [m["content"] for m in values["memory"]["buffer"]]
+
+    def remove(id_: str) -> RemoveMessage:
+        return RemoveMessage(id=id_)
+
+    for number in range(4):
+        say({"role": "user", "content": "yes", "id": f"m{number}"})
+    trimmed = [remove(f"m{number}") for number in range(3)]
+    assert say(*trimmed, {"role": "user", "content": "yes", "id": "m4"}) == ["yes"] * 5
+    assert say(("user", "no")) == [*["yes"] * 5, "no"]
+    assert say(remove("m4"), {"role": "user", "content": "anew", "id": "m5"})[5:] == ["no", "anew"]
+    assert say(remove(REMOVE_ALL_MESSAGES), ("user", "first again"))[-2:] == ["anew", "first again"]
+
+
+def test_a_node_goes_on_with_a_memory_that_only_counted() -> None:
+    memory = ConversationBufferMemory()
+    node = memory.node()
+    old = {"messages": ["a", "b", "c"], "memory": {**memory.to_dict(), "taken": 2}}
+    assert [m["content"] for m in node.invoke(old)["memory"]["buffer"]] == ["c"]
 
 
 def test_what_counts_as_a_message() -> None:
