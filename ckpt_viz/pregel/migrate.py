@@ -3,7 +3,8 @@
 A version is whatever the graph's author calls it; it stands in each checkpoint's metadata under
 `VERSION`. A checkpoint of the graph's own version is left alone, and so is one that named none
 where the graph has no ``migrate``. Any other is brought here by ``migrate``, or refused: it is
-never read as what it is not. What is stored stays as it was.
+never read as what it is not. What is stored stays as it was. A graph that has neither a version
+nor ``migrate`` knows of no versions, and reads every checkpoint as its own.
 """
 
 from __future__ import annotations
