@@ -1,6 +1,7 @@
 """What the page does beyond fork and run: edits, scratch copies, breakpoints, other Explorers."""
 
 import threading
+import time
 
 import pytest
 from graphs import CONFIG, chain_graph
@@ -138,7 +139,14 @@ def test_fork_and_run_writes_nothing_while_a_run_is_under_way(e):
     page.get("hello")
     page.get("run", input={"xs": []}, act="1")
     assert reached.wait(10)
-    base = next(r.id for r in page.explorer.timeline.rows() if "a" in r.nodes)
+
+    def saved():  # there in the background, while the next node runs
+        return [row.id for row in page.explorer.timeline.rows() if "a" in row.nodes]
+
+    end = time.monotonic() + 10
+    while not saved() and time.monotonic() < end:
+        time.sleep(0.01)
+    base = saved()[0]
     before = len(page.explorer.timeline.rows())
     reply = page.ask("fork", checkpoint=base, values={"foo": "z"}, run=True, act="2")
     assert reply["error"]["type"] == "ActRunningError"
