@@ -100,7 +100,7 @@ def test_the_first_rows_of_a_long_history_are_quick():
     timeline.refresh()
     pack_rows(timeline.known(2_000))
     spent = time.process_time() - start
-    assert spent < 8 * bare + 0.2, f"{spent:.2f} s, the saver alone takes {bare:.2f} s"
+    assert spent < 8 * bare + 1, f"{spent:.2f} s, the saver alone takes {bare:.2f} s"
 
 
 def test_nested_graphs_know_where_they_ran(e):
