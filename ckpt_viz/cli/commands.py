@@ -81,7 +81,7 @@ def history(args: argparse.Namespace) -> Answer:
     """The tree of a thread, newest first."""
     timeline = _here(args)
     rows = timeline.newest_first()
-    shown = [*reversed([*(islice(rows, args.limit) if args.limit else rows)])]
+    shown = [*reversed([*(islice(rows, args.limit))])]
     waits = [] if args.redact else timeline.unfinished()
     tree = text_tree(shown, heading(timeline), waits, notes=timeline.labels())
     return Answer([row_data(row) for row in reversed(shown)], [tree])

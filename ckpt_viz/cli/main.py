@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
         return found
 
     _paged(add("threads", commands.threads, source))
-    add("history", commands.history).add_argument("--limit", type=int, help="only the newest")
+    add("history", commands.history).add_argument("--limit", type=_count, help="only the newest")
     shown = add("show", commands.show)
     shown.add_argument("at", nargs="?", metavar="AT")
     shown.add_argument("--path", help="only this value, such as messages[-1].content")
@@ -98,8 +98,20 @@ def _bases() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser, argparse
 
 def _paged(found: argparse.ArgumentParser) -> None:
     found.add_argument("--query", default="", help="only ids that hold this")
-    found.add_argument("--limit", type=int)
-    found.add_argument("--offset", type=int, default=0)
+    found.add_argument("--limit", type=_count)
+    found.add_argument("--offset", type=_count, default=0)
+
+
+def _count(text: str) -> int:
+    """A number of rows: none or more.
+
+    >>> _count("3")
+    3
+    """
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{number} is less than 0")
+    return number
 
 
 def _changing(found: argparse.ArgumentParser) -> None:

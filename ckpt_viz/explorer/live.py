@@ -116,5 +116,7 @@ class Worker:
             if str(error) != self._trouble:
                 log.warning("%s", error)
             self._trouble = str(error)
-        except Exception:
-            log.exception("the Explorer's worker failed; it goes on with the next request")
+        except Exception as error:
+            if repr(error) != self._trouble:  # a saver that was closed fails at each look
+                log.exception("the Explorer's worker failed; it goes on with the next request")
+            self._trouble = repr(error)

@@ -82,8 +82,11 @@ class GraphRuns(GraphReader):
             raise ReadOnlyError(why)
 
     def _update_on(self, graph: Any, config: Any, values: Any, as_node: str | None) -> Any:
-        theirs = graph is self.graph and self._async_saver
-        if theirs or is_async_graph(graph):
+        if graph is self.graph and self._async_saver:
+            return self._do(
+                lambda saver: self._with(saver).aupdate_state(config, values, as_node=as_node)
+            )
+        if is_async_graph(graph):
             return self.colour.run(graph.aupdate_state(config, values, as_node=as_node))
         return graph.update_state(config, values, as_node=as_node)
 
@@ -181,7 +184,7 @@ class GraphRuns(GraphReader):
         try:
             self._halt.clear()
             if self._async_saver or is_async_graph(self.graph):
-                self.colour.run(self._astream(value, config, on_step))
+                self._do(lambda saver: self._astream(self._with(saver), value, config, on_step))
             else:
                 self._stream(value, config, on_step)
         finally:
@@ -198,9 +201,11 @@ class GraphRuns(GraphReader):
                     if self._halt.is_set():
                         return
 
-    async def _astream(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
-        with breaking(self.graph, self.breakpoints) as options:
-            stream = self.graph.astream(value, config, stream_mode="values", **options)
+    async def _astream(
+        self, graph: Any, value: Any, config: dict[str, Any], on_step: OnStep
+    ) -> None:
+        with breaking(graph, self.breakpoints) as options:
+            stream = graph.astream(value, config, stream_mode="values", **options)
             async with contextlib.aclosing(stream):
                 async for _ in stream:
                     on_step()

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from ckpt_viz.errors import CheckpointNotFoundError, MissingThreadIdError
-from ckpt_viz.timeline.colour import Colour
+from ckpt_viz.timeline.colour import Colour, alone, unbound
 from ckpt_viz.timeline.evidence import gather
 from ckpt_viz.timeline.keeping import is_declared
 from ckpt_viz.timeline.pages import PagedRows
@@ -55,7 +55,7 @@ class GraphReader(PagedRows):
         self.saver: Any = saver
         self.thread_id = None if thread_id is None else str(thread_id)
         self.checkpoint_ns = checkpoint_ns
-        self.colour = colour or Colour()
+        self.colour = colour or Colour(saver)
         self._topology: Topology | None = None
         super().__init__()
         self._names: dict[str, dict[str, str]] = {}
@@ -110,13 +110,30 @@ class GraphReader(PagedRows):
                     raise
         return read()
 
+    def _read(self, ask: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
+        """What an async saver answers."""
+        twin = unbound(self.saver)
+        if twin is not None:
+            return alone(ask(twin))
+        return self.colour.read(ask(self.saver))
+
+    def _do(self, ask: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
+        """What an async saver does: on the loop that it is bound to, where that can be."""
+        twin = None if self.colour.waits else unbound(self.saver)
+        return self.colour.run(ask(self.saver)) if twin is None else alone(ask(twin))
+
+    def _with(self, saver: Any) -> Any:
+        """The graph on this saver."""
+        same = saver is self.saver
+        return self.graph if same else self.graph.copy(update={"checkpointer": saver})
+
     def _list(self, config: Any, **options: Any) -> list[Any]:
         if self._async_saver:
 
-            async def collect() -> list[Any]:
-                return [t async for t in self.saver.alist(config, **options)]
+            async def collect(saver: Any) -> list[Any]:
+                return [t async for t in saver.alist(config, **options)]
 
-            return self.colour.run(collect())
+            return self._read(collect)
         return self._steady(lambda: list(self.saver.list(config, **options)))
 
     def _find(self, checkpoint_id: str | None, thread_id: str | None = None) -> Any:
@@ -125,7 +142,7 @@ class GraphReader(PagedRows):
         else:
             config = Reference(thread_id, "", checkpoint_id).config
         if self._async_saver:
-            return self.colour.run(self.saver.aget_tuple(config))
+            return self._read(lambda saver: saver.aget_tuple(config))
         return self._steady(lambda: self.saver.get_tuple(config))
 
     def _reference(self, checkpoint_id: str | None) -> Reference:
@@ -234,7 +251,7 @@ class GraphReader(PagedRows):
         """The `StateSnapshot`; raises `CheckpointNotFoundError` for an id that is unknown."""
         config = self._reference(checkpoint_id).config
         if self._async_saver:
-            found = self.colour.run(self.graph.aget_state(config))
+            found = self._read(lambda saver: self._with(saver).aget_state(config))
         else:
             found = self._steady(lambda: self.graph.get_state(config))
         if checkpoint_id is not None and found.metadata is None:  # an empty snapshot: none is there

@@ -215,7 +215,14 @@ def test_what_cannot_be_done_is_said_and_is_2(run, database, words, says):
 
 
 def test_usage_is_2(capsys):
-    for words in ([], ["what"], ["show"], ["threads", "x", "--limit", "many"]):
+    for words in (
+        [],
+        ["what"],
+        ["show"],
+        ["threads", "x", "--limit", "many"],
+        ["history", "x", "--limit", "-3"],
+        ["threads", "x", "--offset", "-1"],
+    ):
         with pytest.raises(SystemExit) as ended:
             main(words)
         assert ended.value.code == 2

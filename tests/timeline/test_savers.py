@@ -1,5 +1,8 @@
 """The timeline over SQLite savers of both packages, in both colours."""
 
+import asyncio
+import threading
+
 from graphs import CONFIG, chain_graph, engine, plan_graph
 
 from ckpt_viz.timeline import open_timeline
@@ -43,8 +46,6 @@ def test_a_file_alone(tmp_path):
 
 
 async def test_async_sqlite_of_langgraph(tmp_path):
-    import asyncio
-
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async def a(state):
@@ -65,3 +66,49 @@ async def test_async_sqlite_of_langgraph(tmp_path):
         rows, xs = await asyncio.to_thread(work)
         assert len(rows) == 7
         assert xs == ["a", "b", "a", "z"]
+
+
+async def test_async_sqlite_of_langgraph_in_its_own_loop(tmp_path):
+    """As in a notebook's cell: the loop that the saver is bound to is kept busy by the caller."""
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    import ckpt_viz
+
+    async def a(state):
+        return {"xs": ["a"]}
+
+    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "x.db")) as saver:
+        graph = chain_graph(engine("langgraph"), {"a": a}, saver)
+        await asyncio.gather(
+            *(graph.ainvoke({"xs": []}, {"configurable": {"thread_id": str(n)}}) for n in range(8))
+        )
+        explorer = ckpt_viz.explore(graph, "1")
+        for n in range(3):
+            await asyncio.sleep(0.01)  # the Explorer's worker looks meanwhile
+            explorer.select(step=0)
+            explorer.fork({"xs": [n]})
+            explorer.run()
+            explorer.select(step=0)
+            explorer.replay()
+        assert explorer.selected.values["xs"] == ["a"]
+        await graph.ainvoke({"xs": ["z"]}, CONFIG)
+        assert explorer.refresh().timeline.snapshot().values["xs"] == ["a", "z", "a"]
+        explorer.close()
+
+
+def test_a_read_does_not_wait_for_a_loop_that_waits_for_it():
+    from ckpt_viz.timeline.colour import Colour
+
+    async def read():
+        return threading.current_thread().name
+
+    async def cell():
+        colour = Colour()
+        assert await asyncio.to_thread(colour.read, read()) == threading.current_thread().name
+        found = []
+        thread = threading.Thread(target=lambda: found.append(colour.read(read())), name="aside")
+        thread.start()
+        thread.join(10)  # keeps the loop busy
+        return found
+
+    assert asyncio.run(cell()) == ["aside"]
