@@ -251,3 +251,7 @@ class ReadOnlyError(CkptVizError):
 
 class SourceError(CkptVizError, OSError):
     """A file, a database or a server cannot be read as a history; nothing was changed there."""
+
+
+class UnreadableError(SourceError):
+    """One checkpoint of a source can't be read: it is damaged, or no checkpoint at all."""

@@ -106,6 +106,8 @@ def _over_graph(source: Any, thread_id: str | None, checkpoint_ns: str) -> Graph
     graph = source if hasattr(source, "get_state_history") else getattr(source, "graph", source)
     if not hasattr(graph, "get_state_history"):
         hint = " Call .compile(checkpointer=…) first." if hasattr(source, "compile") else ""
+        if hasattr(source, "__next__") or hasattr(source, "__anext__"):
+            hint = ' Of a stream with stream_mode="debug" give all events: list(stream).'
         raise TypeError(
             f"Can't explore {_told(source)}: expected a compiled graph of ckpt_viz or "
             f"of LangGraph, a saver, a path or an address.{hint}"

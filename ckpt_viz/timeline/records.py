@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-Status = Literal["done", "error", "interrupt", "pending", ""]
+Status = Literal["done", "error", "interrupt", "pending", "unreadable", ""]
 TaskState = Literal["done", "error", "interrupt", "pending", "running"]
 
 

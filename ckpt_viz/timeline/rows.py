@@ -68,11 +68,12 @@ def config_id(config: Any) -> str | None:
 def lighten(tup: Any, topology: Topology, available: Available) -> Light:
     """The light form of a checkpoint tuple; `available(channel, value)` asks the channel."""
     checkpoint = tup.checkpoint
-    values = checkpoint.get("channel_values") or {}
-    versions = dict(checkpoint.get("channel_versions") or {})
-    seen = {n: dict(v) for n, v in (checkpoint.get("versions_seen") or {}).items()}
+    values = _map(checkpoint.get("channel_values"))
+    versions = dict(_map(checkpoint.get("channel_versions")))
+    seen = {n: dict(_map(v)) for n, v in _map(checkpoint.get("versions_seen")).items()}
     where = tup.config["configurable"]
-    metadata = tup.metadata or {}
+    metadata = _map(tup.metadata)
+    step = metadata.get("step")
     evidence = Evidence(topology, versions, seen)
     ready = [
         node
@@ -84,7 +85,7 @@ def lighten(tup: Any, topology: Topology, available: Available) -> Light:
         id=str(where["checkpoint_id"]),
         parent_id=config_id(tup.parent_config),
         ns=str(where.get("checkpoint_ns") or ""),
-        step=int(metadata.get("step", -2)),
+        step=step if isinstance(step, int) else -2,
         source=str(metadata.get("source", "")),
         time=epoch(checkpoint.get("ts")),
         versions=versions,
@@ -96,8 +97,13 @@ def lighten(tup: Any, topology: Topology, available: Available) -> Light:
         version=None if metadata.get(VERSION) is None else short_word(metadata[VERSION]),
         turn=metadata[TURN] if type(metadata.get(TURN)) is int else None,
         event=metadata[EVENT][:24] if isinstance(metadata.get(EVENT), str) else None,
-        above=dict(metadata.get("parents") or {}),
+        above=dict(_map(metadata.get("parents"))),
     )
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    """A record's part that should be a map; a damaged or foreign one counts as empty."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def short_word(version: Any) -> str:

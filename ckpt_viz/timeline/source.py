@@ -17,7 +17,7 @@ from ckpt_viz.timeline.pages import PagedRows
 from ckpt_viz.timeline.records import Reference, Row, ThreadInfo, Topology, Unfinished, Writes
 from ckpt_viz.timeline.rows import Light, lighten, make_row, written_last
 from ckpt_viz.timeline.shape import NO_SHAPE, Shape, of_topology, read_shape
-from ckpt_viz.timeline.threads import Head, counts, heads
+from ckpt_viz.timeline.threads import DAMAGED, Head, counts, heads, unreadable_thread
 from ckpt_viz.timeline.topology import read_topology, subgraph
 from ckpt_viz.timeline.unfinished import unfinished_of
 from ckpt_viz.timeline.why import shapeless
@@ -161,7 +161,10 @@ class GraphReader(PagedRows):
         found = self.heads(query)
         page = found[offset : None if limit is None else offset + limit]
         counted = counts(self.saver, page)
-        return [self._thread_info(head, counted.get(head.thread, 0)) for head in page]
+        infos = [self._thread_info(head, counted.get(head.thread, 0)) for head in page]
+        if infos and all(info.status == "unreadable" for info in infos):
+            self.newest(page[0])  # raises: none can be read, as with another key
+        return infos
 
     def thread_count(self, query: str = "") -> int:
         """How many threads there are whose id holds `query`."""
@@ -172,7 +175,10 @@ class GraphReader(PagedRows):
         return self._steady(lambda: heads(self.saver, query, lambda: self._list(None)))
 
     def _thread_info(self, head: Head, count: int) -> ThreadInfo:
-        found = self.newest(head)
+        try:
+            found = self.newest(head)
+        except DAMAGED as error:
+            return unreadable_thread(head, count, error)
         if found is None:  # removed since
             return ThreadInfo(head.thread, count, -2, 0.0, head=head.id)
         row, _ = found

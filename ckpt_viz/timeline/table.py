@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 from ckpt_viz.timeline.preview import Previewer, short
 from ckpt_viz.timeline.records import Row, ThreadInfo
 from ckpt_viz.timeline.redact import REDACTED
-from ckpt_viz.timeline.threads import Head, counts
+from ckpt_viz.timeline.threads import DAMAGED, Head, counts, unreadable_thread
 from ckpt_viz.timeline.topology import is_routing
 
 PREVIEW = 120
@@ -119,7 +119,10 @@ class ThreadTable:
         return out, left
 
     def _state(self, head: Head) -> ThreadInfo:
-        found = self._reader.newest(head)
+        try:
+            found = self._reader.newest(head)
+        except DAMAGED as error:
+            return unreadable_thread(head, head.checkpoints or 0, error)
         if found is None:
             return ThreadInfo(head.thread, 0, -2, 0.0, head=head.id)
         row, values = found

@@ -10,9 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from ckpt_viz.errors import SerializationError, UnreadableError
 from ckpt_viz.timeline.databases.beside import beside
+from ckpt_viz.timeline.preview import clean
+from ckpt_viz.timeline.records import ThreadInfo
 from ckpt_viz.timeline.rows import config_id
 
+DAMAGED = (UnreadableError, SerializationError)
+"""What reading a thread's newest checkpoint raises where it alone is damaged."""
+MOST = 200
 ListAll = Callable[[], Iterable[Any]]
 
 
@@ -57,6 +63,12 @@ def counts(saver: Any, found: Sequence[Head]) -> dict[str, int]:
     known = {head.thread: head.checkpoints for head in found if head.checkpoints is not None}
     index = index_of(saver)
     return {**known, **(index.count_checkpoints(unknown) if unknown and index else {})}
+
+
+def unreadable_thread(head: Head, count: int, error: Exception) -> ThreadInfo:
+    """A thread whose newest checkpoint is damaged: the others are shown all the same."""
+    told = clean(str(error))[:MOST]
+    return ThreadInfo(head.thread, count, -2, 0.0, "unreadable", head.id, preview=told)
 
 
 def _stored(storage: dict[Any, Any]) -> Iterable[Head]:

@@ -22,6 +22,7 @@ from runs import PROGRAMS
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.errors import ReadOnlyError, SerializationError, SourceError
 from ckpt_viz.timeline import open_timeline
+from ckpt_viz.timeline.table import Ask, ThreadTable
 
 PATIENCE = 5.0
 
@@ -296,3 +297,27 @@ def test_a_followed_file_that_is_locked_is_told_of_once(
     assert [r.levelname for r in caplog.records] == ["WARNING"]
     assert "is not there any more" in caplog.text
     explorer.close()
+
+
+@pytest.mark.parametrize("tag", ["msgpack", "json", "zzz", b"\x00\xff", None])
+def test_a_damaged_thread_hides_no_other(tag: str | bytes | None, tmp_path: Path) -> None:
+    path = theirs(tmp_path)
+    whole = {info.id: info.status for info in open_timeline(path).threads()}
+    conn = sqlite3.connect(path)
+    sql = (
+        "UPDATE checkpoints SET type = ?, checkpoint = x'9101', metadata = '7' WHERE thread_id = ?"
+    )
+    conn.execute(sql, (tag, "line"))
+    conn.commit()
+    conn.close()
+    with untouched(path):
+        timeline = open_timeline(path)
+        assert {info.id: info.status for info in timeline.threads()} == {
+            **whole, "line": "unreadable",
+        }  # fmt: skip
+        told = ThreadTable(timeline).page(Ask(), seconds=60)
+        (line,) = (info for info in told.threads if info.id == "line")
+        assert line.status == "unreadable"
+        assert "line" in line.preview
+        with pytest.raises(SourceError, match="line"):
+            timeline.at("line").rows()

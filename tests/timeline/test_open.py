@@ -36,6 +36,11 @@ def test_a_refusal_names_what_was_given(thing: Any, told: str) -> None:
         open_timeline(thing)
 
 
+def test_a_stream_is_asked_for_its_events(e):
+    with pytest.raises(TypeError, match=r"a generator: .*list\(stream\)"):
+        open_timeline(event for event in [{"type": "checkpoint"}])
+
+
 def test_a_builder_is_told_to_compile(e):
     with pytest.raises(TypeError, match=r"Can't explore a StateGraph.*\.compile\("):
         open_timeline(e.StateGraph(State))

@@ -199,6 +199,20 @@ def test_a_damaged_export_is_refused_in_words(tmp_path):
             open_timeline(path)
 
 
+@pytest.mark.parametrize("odd", [0, "x", [1], None, [None]])
+@pytest.mark.parametrize("part", ["parents", "writes", "source", "thread_id"])
+def test_an_event_with_odd_metadata_is_read_all_the_same(part, odd):
+    e = engine("langgraph")
+    graph = PROGRAMS["linear"](e, e.Saver())[0]
+    events = [*graph.stream({"xs": [], "foo": 1}, CONFIG, stream_mode="debug")]
+    for event in events:
+        if event["type"] == "checkpoint":
+            event["payload"]["metadata"][part] = odd
+    timeline = open_timeline(events, "1")
+    assert [row.step for row in timeline.rows()] == [-1, 0, 1, 2, 3]
+    assert timeline.snapshot().values["foo"] is not None
+
+
 # -- the documented stream -------------------------------------------------------------------
 
 

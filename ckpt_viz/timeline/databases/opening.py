@@ -106,7 +106,7 @@ def _sealed(reader: Any) -> str | None:
 def _newest(conn: sqlite3.Connection, table: str, column: str) -> Any:
     """A tag of a row; None where there is no row (or its tag is empty)."""
     row = conn.execute(f"SELECT {column} FROM {table} LIMIT 1").fetchone()
-    return None if row is None else row[0]
+    return row[0] if row is not None and isinstance(row[0], str) else None
 
 
 # -- servers -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 from ckpt_viz.checkpoint.base import CheckpointTuple, config_of, parent_of
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 from ckpt_viz.constants import TASKS
-from ckpt_viz.errors import CkptVizError, SourceError
+from ckpt_viz.errors import CkptVizError, UnreadableError
 
 SENDS_INSIDE = 4
 """The version of a checkpoint from which on the sends that wait are a channel."""
@@ -49,7 +49,7 @@ def typed(serde: SerializerProtocol, tag: str | None, data: Any, where: str) -> 
     raw = data.encode() if isinstance(data, str) else bytes(data or b"")
     if tag is None:
         if raw[:1] == b"\x80":
-            raise SourceError(
+            raise UnreadableError(
                 f"{where} was pickled by an early version of LangGraph; pickles are never read. "
                 "Open the database once with that version and let it save anew."
             )
@@ -57,9 +57,9 @@ def typed(serde: SerializerProtocol, tag: str | None, data: Any, where: str) -> 
     try:
         return serde.loads_typed((tag, raw))
     except CkptVizError as error:
-        raise SourceError(f"{where} can't be read. {error}") from error
+        raise UnreadableError(f"{where} can't be read. {error}") from error
     except (ValueError, TypeError, KeyError) as error:
-        raise SourceError(f"{where} is damaged, or the key is another one: {error}") from error
+        raise UnreadableError(f"{where} is damaged, or the key is another one: {error}") from error
 
 
 def place(thread: str, ns: str, id_: str) -> str:

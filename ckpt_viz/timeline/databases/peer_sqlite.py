@@ -13,7 +13,7 @@ from typing import Any
 
 from ckpt_viz.checkpoint.base import CheckpointTuple
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
-from ckpt_viz.errors import SourceError
+from ckpt_viz.errors import SourceError, UnreadableError
 from ckpt_viz.timeline.databases.file import SqliteFile
 from ckpt_viz.timeline.databases.peer import PeerRow, PeerWrite, made, place, typed
 from ckpt_viz.timeline.databases.reader import HistoryReader, Wanted, holds
@@ -136,7 +136,9 @@ class PeerSqlite(HistoryReader):
         checkpoint = typed(self.serde, tag, data, where)
         metadata = typed(self.serde, "json", meta, f"The metadata of {where}") if meta else {}
         if not isinstance(checkpoint, dict):
-            raise SourceError(f"{where} is no checkpoint but {type(checkpoint).__name__}")
+            raise UnreadableError(f"{where} is no checkpoint but {type(checkpoint).__name__}")
+        if not isinstance(metadata, dict):
+            metadata = {}
         return PeerRow(str(thread), ns or "", str(id_), parent or None, checkpoint, metadata)
 
     def _tuples(self, conn: sqlite3.Connection, rows: Sequence[PeerRow]) -> list[CheckpointTuple]:
