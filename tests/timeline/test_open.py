@@ -41,6 +41,12 @@ def test_a_stream_is_asked_for_its_events(e):
         open_timeline(event for event in [{"type": "checkpoint"}])
 
 
+@pytest.mark.parametrize("text", ["", " "])
+def test_an_empty_text_is_named(text: str) -> None:
+    with pytest.raises(OSError, match="empty text is no source"):
+        open_timeline(text)
+
+
 def test_a_builder_is_told_to_compile(e):
     with pytest.raises(TypeError, match=r"Can't explore a StateGraph.*\.compile\("):
         open_timeline(e.StateGraph(State))

@@ -44,6 +44,8 @@ def open_place(place: str | Path, wish: Wish) -> tuple[Any, str]:
         FileNotFoundError: there is no such file; none is made.
         SourceError: it can't be read, or is none of ours nor of LangGraph's.
     """
+    if not str(place).strip():
+        raise SourceError("An empty text is no source: give a path, an address or debug events")
     scheme = urlsplit(place).scheme if isinstance(place, str) and "://" in place else ""
     if scheme in POSTGRES:
         return _open_postgres(str(place), wish), _title(str(place))
