@@ -63,7 +63,7 @@ class StateManager:
             user_id=user_id,
             created_at=now(),
         )
-        await self.storage.save_state(state, new=True)
+        state.origin = await self.storage.save_state(state, new=True)
         return state
 
     async def get_state(self, session_id: str) -> Any:

@@ -13,7 +13,15 @@ from typing import Any, NamedTuple
 
 from ckpt_viz.agents.graph import saving_graph, session_graph
 from ckpt_viz.agents.migrator import StateMigrator, detect
-from ckpt_viz.agents.state import AgentState, Fields, fields_of, state_from, turns_of, version_of
+from ckpt_viz.agents.state import (
+    AgentState,
+    Fields,
+    Traced,
+    fields_of,
+    state_from,
+    turns_of,
+    version_of,
+)
 from ckpt_viz.checkpoint.serde.alike import stored_alike
 from ckpt_viz.constants import EVENT
 from ckpt_viz.errors import (
@@ -124,8 +132,9 @@ class SessionStorage:
     async def save_state(self, state: Any, *, new: bool = False) -> str:
         """Save a state as the newest of its session; the id of its checkpoint.
 
-        A state that was read before is saved as the child of what was read. ``new``: there must be
-        no such session yet.
+        A state that was read before is saved as the child of what was read. One of a class that
+        knows nothing of this package gets no attribute by being saved. ``new``: there must be no
+        such session yet.
 
         Raises:
             StaleStateError: the session has gone on since the state was read.
@@ -144,13 +153,15 @@ class SessionStorage:
 
         config = {"configurable": {"thread_id": state.session_id}}
         try:
-            state.origin = await self._revise(self._saving(type(state)), config, base, revise)
+            id_ = await self._revise(self._saving(type(state)), config, base, revise)
         except ThreadBusyError as error:
             raise StaleStateError(
                 f"Session {state.session_id!r} has gone on since this state was read at checkpoint "
                 f"{base}: nothing was saved. Get the state again, and repeat the change."
             ) from error
-        return str(state.origin)
+        if isinstance(state, Traced) or base is not None:
+            state.origin = id_
+        return id_
 
     async def fork(
         self, session_id: str, checkpoint_id: str, event: str, changes: Fields | None = None

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import copy
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -276,3 +277,42 @@ async def test_sessions_in_a_saver_of_langgraph() -> None:
 async def test_sessions_need_a_saver() -> None:
     with pytest.raises(TypeError, match="not by dict"):
         StateManager({})
+
+
+@dataclasses.dataclass
+class PlainState:
+    """A state as a program has it that was not written for this package."""
+
+    state_id: str
+    session_id: str
+    agent_id: str
+    user_id: str
+    created_at: str
+    conversation_history: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    context: dict[str, Any] = dataclasses.field(default_factory=dict)
+    tool_results: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    metadata: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+async def test_states_of_a_class_that_knows_nothing_of_this_package(saver: Any) -> None:
+    """Such programs make a state anew of its ``__dict__``, and save it."""
+    storage = SessionStorage(saver)
+    state = PlainState("id", "s", "a", "u", "2026-01-02T03:04:05+00:00")
+    for said in ("hello", "again"):
+        state.conversation_history.append({"role": "user", "content": said})
+        await storage.save_state(state)
+        state = PlainState(**json.loads(json.dumps(state.__dict__)))
+    loaded = await storage.load_state("s")
+    assert vars(loaded) == vars(state)
+    assert [saved.turn async for saved in storage.lineage("s")] == [1, 0]
+
+
+async def test_the_class_of_states_may_be_any_dataclass(kind: Any) -> None:
+    manager = kind(InMemorySaver(), state_class=PlainState)
+    state = await manager.create_state("s", "a", "u")
+    late = await manager.get_state("s")
+    state.conversation_history.append({"role": "user", "content": "hello"})
+    await manager.checkpoint(state)
+    with pytest.raises(StaleStateError):
+        await manager.checkpoint(late)
+    assert await manager.get_state("s") == state
