@@ -81,8 +81,9 @@ class CkptMagics(Magics):
                                         Explorers of a graph that the cell made anew go on with it
 
         --record shows a graph that has no checkpointer: what is run there is kept in memory.
-        SOURCE is a Python expression for a compiled graph or a saver, the path of a SQLite file,
-        of a log or of an exported .json, or the address of a database or a LangGraph server.
+        SOURCE is a Python expression for a compiled graph, a saver or a manager of sessions, the
+        path of a SQLite file, of a log or of an exported .json, or the address of a database or a
+        LangGraph server.
         A saver, file or address alone is read-only; --graph G gives it the graph to act with
         (a server has its own), and a file or address --write the leave to.
 
