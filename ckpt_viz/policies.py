@@ -134,7 +134,7 @@ class CacheKey(NamedTuple):
     ttl: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TracePolicy:
     """What a trace shows of a node's input and output, for programs that name it; unused here."""
 

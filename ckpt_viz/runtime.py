@@ -85,7 +85,7 @@ class RunControl:
         return self.drain_reason is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Runtime(Generic[ContextT]):
     """The run's surroundings, for a node that has a ``runtime`` parameter.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
+from ckpt_viz.constants import NS_SEP
 from ckpt_viz.ids import interrupt_id
 from ckpt_viz.parts import (
     CheckpointPayload,
@@ -101,7 +102,7 @@ class Send:
     def __init__(self, /, node: str, arg: Any, *, timeout: Any = None) -> None:
         self.node = node
         self.arg = arg
-        self.timeout = timeout
+        self.timeout = None if timeout is None else TimeoutPolicy.coerce(timeout)
 
     def __repr__(self) -> str:
         more = "" if self.timeout is None else f", timeout={self.timeout!r}"
@@ -116,17 +117,38 @@ class Send:
         )
 
     def __hash__(self) -> int:
-        return hash((self.node, repr(self.arg)))
+        return hash((self.node, self.arg))
 
 
-@dataclass(slots=True)
+_PLACEHOLDER = "placeholder-id"
+
+
+@dataclass(slots=True, init=False)
 class Interrupt:
-    """A question that a node asked: its value, and the id by which it is answered."""
+    """A question that a node asked: its value, and the id by which it is answered.
+
+    Older programs give ``ns``, the namespace of the asking task, from which the id comes, and
+    ``resumable`` and ``when``, which mean nothing any more.
+    """
 
     value: Any
-    id: str = "placeholder-id"
-    response_schema: Any = None
+    id: str
+    response_schema: Any
     __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)  # for annotations alone
+
+    def __init__(
+        self,
+        value: Any,
+        id: str = _PLACEHOLDER,
+        response_schema: Any = None,
+        *,
+        ns: Sequence[str] | None = None,
+        resumable: bool | None = None,
+        when: str | None = None,
+    ) -> None:
+        if ns is not None and id == _PLACEHOLDER:
+            id = interrupt_id(NS_SEP.join(ns))
+        self.value, self.id, self.response_schema = value, id, response_schema
 
     @classmethod
     def from_ns(cls, value: Any, ns: str, *, response_schema: Any = None) -> Interrupt:
@@ -163,14 +185,17 @@ class Command(Generic[N]):
     def __init__(
         self,
         *,
-        graph: str | None = None,
-        update: Any | None = None,
+        graph: str | None = _UNSET,
+        update: Any | None = _UNSET,
         resume: Any = _UNSET,
-        goto: Any = (),
+        goto: Any = _UNSET,
     ) -> None:
-        answers = resume is not _UNSET
-        said = {"graph": graph, "update": update, "resume": resume if answers else None}
-        self.__dict__.update(said, goto=goto, answers=answers)
+        given = {"graph": graph, "update": update, "resume": resume, "goto": goto}
+        given = {name: value for name, value in given.items() if value is not _UNSET}
+        # who gives all four copies a Command (`dataclasses.replace`): None is then no answer
+        answers = "resume" in given and (resume is not None or len(given) < 4)
+        self.__dict__.update({"graph": None, "update": None, "resume": None, "goto": ()}, **given)
+        self.__dict__["answers"] = answers
 
     def __repr__(self) -> str:
         told = [(k, getattr(self, k)) for k in ("graph", "update", "resume", "goto")]

@@ -20,6 +20,8 @@ class CompiledStateGraph(Pregel):
         self.builder = builder
         self.program.coerce_output = coercer(builder.output_schema)
         self.program.managed = builder.managed
+        for start, end in sorted(builder.edges):
+            self.program.followers.setdefault(start, []).append(end)
         self.program.coerce_state = coercer(builder.state_schema)
 
     def get_input_schema(self, config: Any = None) -> Any:

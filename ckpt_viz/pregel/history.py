@@ -10,6 +10,7 @@ from ckpt_viz.pregel.events import inner_state, snapshot_result
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.migrate import migrated
 from ckpt_viz.pregel.nesting import recast
+from ckpt_viz.pregel.older import as_written_now
 from ckpt_viz.pregel.pending import caller_writes, hand_back
 from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.requests import History, Load
@@ -72,6 +73,7 @@ def _inner_state(task: Task, view: View) -> Script:
 
 def snapshot_steps(view: View, saved: Any) -> Script:
     """The snapshot of a checkpoint tuple."""
+    saved = as_written_now(view.program, saved)
     if view.program.version is not None or view.program.migrate is not None:
         saved = migrated(view.program, saved)
     live = Live(view.program, saved.checkpoint, view.ns)

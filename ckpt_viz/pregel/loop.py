@@ -288,15 +288,18 @@ def _settle(run: Run, tasks: list[Task], task: Task) -> Script:
 def _side_by_side(run: Run, tasks: list[Task]) -> Script:
     """Run what has not finished; the task that failed first, if one did."""
     todo = [t for t in tasks if t.outcome not in ("done", "handled")]
-    if run.answers.by_id:
-        for task in [t for t in todo if _still_asks(run, t)]:
-            todo.remove(task)
-            if run.listened:
-                yield from run.show_end(task, run.step)
+    asking = [t for t in todo if _still_asks(run, t)] if run.answers.by_id else []
+    todo = [t for t in todo if t not in asking]
     for task in todo:
         task.outcome, task.error, task.interrupts = "", None, []
-    if not todo:
-        return None
+    failed = (yield from _until_all_ended(run, tasks, todo)) if todo else None
+    for task in asking if run.listened else ():  # last, where who looks for questions looks
+        yield from run.show_end(task, run.step)
+    return failed
+
+
+def _until_all_ended(run: Run, tasks: list[Task], todo: list[Task]) -> Script:
+    """Start tasks and follow them to their ends; the task that failed first, if one did."""
     yield Start(todo)
     failed: Task | None = None
     while (task := (yield Next(failed is not None))) is not None:

@@ -119,6 +119,7 @@ class Program:
     hold it to the end; a state graph's channels do.
     ``version`` names the graph's own, and ``migrate`` brings the values of others to it: a function
     of values and version, or a map from each version to the function that leads to the next.
+    ``followers`` are the nodes that each node's plain edges lead to.
     ``coerce_output`` and ``coerce_state`` make instances of the schemas' classes, where they are
     classes.
     """
@@ -134,6 +135,7 @@ class Program:
     managed: dict[str, ManagedValueSpec] = field(default_factory=dict)
     version: Any = None
     migrate: Migrate | None = None
+    followers: dict[str, list[str]] = field(default_factory=dict)
     triggered: dict[str, tuple[str, ...]] = field(init=False)
     late: tuple[str, ...] = field(init=False)
     untracked: frozenset[str] = field(init=False)

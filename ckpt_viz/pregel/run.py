@@ -25,6 +25,7 @@ from ckpt_viz.pregel.langchain import Trace
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.migrate import VERSION, changed_by, migrated
 from ckpt_viz.pregel.nesting import ALONE, Nest, wanted_id
+from ckpt_viz.pregel.older import as_written_now
 from ckpt_viz.pregel.pending import PendingWrite
 from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.progress import progress_of
@@ -240,6 +241,7 @@ class Run:
         """Take up a loaded checkpoint tuple, or the virtual empty one."""
         if saved is not None:
             program = self.program
+            saved = as_written_now(program, saved)
             versioned = program.version is not None or program.migrate is not None
             found = migrated(program, saved) if versioned else saved
             self.live = Live(self.program, found.checkpoint, self.ns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,9 +34,10 @@ class WholeConfig:
         """As the saver's."""
         return self.saver.put(self._whole(config), *rest)
 
-    def put_writes(self, config: Any, *rest: Any) -> Any:
-        """As the saver's."""
-        return self.saver.put_writes(self._whole(config), *rest)
+    def put_writes(self, config: Any, writes: Any, task_id: str, path: str = "") -> Any:
+        """As the saver's, with the path where it takes one."""
+        put = self.saver.put_writes
+        return put(self._whole(config), writes, task_id, *([path] if takes_path(put) else []))
 
     def list(self, config: Any, **options: Any) -> Any:
         """As the saver's."""
@@ -49,13 +51,29 @@ class WholeConfig:
         """As the saver's."""
         return self.saver.aput(self._whole(config), *rest)
 
-    def aput_writes(self, config: Any, *rest: Any) -> Any:
-        """As the saver's."""
-        return self.saver.aput_writes(self._whole(config), *rest)
+    def aput_writes(self, config: Any, writes: Any, task_id: str, path: str = "") -> Any:
+        """As the saver's, with the path where it takes one."""
+        put = self.saver.aput_writes
+        return put(self._whole(config), writes, task_id, *([path] if takes_path(put) else []))
 
     def alist(self, config: Any, **options: Any) -> Any:
         """As the saver's."""
         return self.saver.alist(self._whole(config), **options)
+
+
+def takes_path(put_writes: Any) -> bool:
+    """Whether a saver's method takes a task's path, which savers of older programs don't know.
+
+    >>> takes_path(lambda config, writes, task_id: None)
+    False
+    """
+    try:
+        inspect.signature(put_writes).bind({}, [], "", "")
+    except TypeError:
+        return False
+    except ValueError:  # a method that doesn't tell
+        return True
+    return True
 
 
 def saver_of(run: Any) -> Any:

@@ -133,16 +133,13 @@ class BaseCheckpointSaver:
     """What tells that two savers keep the same threads, such as a file's path; None: the object."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """A class with a `put` of its own gets whole checkpoints, and one with a `put` or
-        `put_writes` of its own gets each call by itself, unless it says otherwise."""
+        """A class with a `put` or `put_writes` of its own gets whole checkpoints and each call by
+        itself, unless it says otherwise."""
         super().__init_subclass__(**options)
         own = vars(cls)
-        puts = "put" in own or "aput" in own
-        if puts and "partial_values" not in own:
-            cls.partial_values = False
-        puts = puts or "put_writes" in own or "aput_writes" in own
-        if puts and "joins_writes" not in own:
-            cls.joins_writes = False
+        if own.keys() & {"put", "aput", "put_writes", "aput_writes"}:
+            for name in {"partial_values", "joins_writes"} - own.keys():
+                setattr(cls, name, False)
 
     def __init__(self, *, serde: SerializerProtocol | None = None) -> None:
         self.serde: SerializerProtocol = (
