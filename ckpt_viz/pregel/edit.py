@@ -126,6 +126,8 @@ def _check_bulk(updates: Sequence[StateUpdate]) -> None:
     """Several updates of one round each name a node, and none of them clears the state."""
     if updates[0].as_node == INPUT:
         raise InvalidUpdateError("Cannot apply multiple updates when updating as input")
+    if updates[0].as_node == COPY:
+        raise InvalidUpdateError("Cannot copy checkpoint with multiple updates")
     if any(u.as_node in (END, INPUT, COPY) for u in updates):
         raise InvalidUpdateError("Cannot apply multiple updates when clearing state")
     if any(u.as_node is None for u in updates):
