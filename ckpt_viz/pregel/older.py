@@ -3,7 +3,7 @@
 There a node was started by a channel per way that leads to it: ``start:b`` from the input,
 ``branch:a:router:b`` from a router, ``a`` (the node before it) by an edge; and what was sent to
 nodes stood beside the channels. Today all ways to ``b`` share ``branch:to:b`` and what was sent is
-a channel. What is stored stays as it was.
+a channel. A question was saved by itself, not in a list. What is stored stays as it was.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ckpt_viz.constants import TASKS
+from ckpt_viz.constants import INTERRUPT, TASKS
+from ckpt_viz.pregel.pending import PendingWrite
 from ckpt_viz.pregel.program import Program, branch_to
 
 FORMAT = 4
@@ -30,8 +31,17 @@ def as_written_now(program: Program, saved: Any) -> Any:
     sends = list(checkpoint.get("pending_sends") or ())
     if sends and versions and TASKS not in values:
         values[TASKS], versions[TASKS] = sends, max(versions.values())
-    told = {"channel_values": values, "channel_versions": versions}
-    return saved._replace(checkpoint={**checkpoint, **told, "v": FORMAT, "pending_sends": []})
+    told = {"channel_values": values, "channel_versions": versions, "pending_sends": []}
+    return saved._replace(
+        checkpoint={**checkpoint, **told, "v": FORMAT},
+        pending_writes=[_as_listed(*write) for write in saved.pending_writes or ()],
+    )
+
+
+def _as_listed(task_id: str, channel: str, value: Any) -> PendingWrite:
+    """A pending write; a question that stood by itself is now one of a list."""
+    alone = channel == INTERRUPT and not isinstance(value, list | tuple)
+    return task_id, channel, [value] if alone else value
 
 
 def _with_shared_ways(program: Program, checkpoint: Any) -> Any:
