@@ -151,7 +151,13 @@ class GraphTimeline(GraphRuns):
     def _maintain(self, name: str, can: Able, *values: Any, **options: Any) -> Any:
         if not can.ok:
             raise ReadOnlyError(can.why)
-        done = method(self.saver, name)(*values, **options)
+        form = f"a{name}"
+        if self._async_saver and hasattr(self.saver, form):
+            done = self.colour.do(
+                self.saver, lambda saver: _awaited(getattr(saver, form)(*values, **options))
+            )
+        else:
+            done = method(self.saver, name)(*values, **options)
         if inspect.isawaitable(done):
             done = self.colour.run(_awaited(done))
         self.forget()

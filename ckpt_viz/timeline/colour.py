@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import copy
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Ask = Callable[[Any], Coroutine[Any, Any, T]]
+"""What is asked of a saver, be it the one that is explored or a copy for this call."""
 PATIENCE = 0.25
 """Seconds that a read waits for its turn on a loop of another thread."""
 
@@ -46,35 +48,66 @@ class Colour:
             return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
         return alone(coroutine)
 
-    def read(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """As `run`, but a loop that is kept busy is not waited for: it runs on one of its own."""
-        if not self.waits or self._loop is None:
-            return alone(coroutine)
-        turn = threading.Lock()  # whoever takes it runs the coroutine
+    def do(self, saver: Any, ask: Ask[T]) -> T:
+        """What an async saver does: on the loop that it is bound to, where that can be."""
+        if self.waits and self._loop is not None:
+            return asyncio.run_coroutine_threadsafe(ask(saver), self._loop).result()
+        return alone(_elsewhere(saver, ask))
+
+    def read(self, saver: Any, ask: Ask[T]) -> T:
+        """As `do`, but a loop that is kept busy is not waited for: it runs on one of its own."""
+        if _package(saver) == "aiosqlite" or not self.waits or self._loop is None:
+            return alone(_elsewhere(saver, ask))
+        turn = threading.Lock()  # whoever takes it asks
 
         async def begin() -> Any:
-            return await coroutine if turn.acquire(blocking=False) else None
+            return await ask(saver) if turn.acquire(blocking=False) else None
 
         future = asyncio.run_coroutine_threadsafe(begin(), self._loop)
         wait([future], PATIENCE)
         if turn.acquire(blocking=False):
-            return asyncio.run(coroutine)
+            return asyncio.run(_elsewhere(saver, ask))
         result: T = future.result()
         return result
 
 
-def unbound(saver: Any) -> Any:
-    """An async saver's copy for one call on any loop; None where there can be none.
+def _package(saver: Any) -> str:
+    """The package of what an async saver of LangGraph's is connected by."""
+    if not isinstance(getattr(saver, "lock", None), asyncio.Lock):
+        return ""
+    return type(getattr(saver, "conn", None)).__module__.split(".", 1)[0]
 
-    LangGraph's SQLite saver has a lock that is bound to one loop, around a connection that serves
-    any: the copy has a lock of its own.
+
+async def _elsewhere(saver: Any, ask: Ask[T]) -> T:
+    """Asks on another loop than the one that the saver is bound to.
+
+    LangGraph's savers have a lock that is bound to one loop: a copy for this call has its own. A
+    connection of aiosqlite serves any loop; one of psycopg does not, so another one is made.
     """
-    conn, lock = getattr(saver, "conn", None), getattr(saver, "lock", None)
-    if type(conn).__module__.split(".", 1)[0] != "aiosqlite" or not isinstance(lock, asyncio.Lock):
-        return None
+    package = _package(saver)
+    if package not in ("aiosqlite", "psycopg", "psycopg_pool"):
+        return await ask(saver)
     twin = copy.copy(saver)
     twin.lock = asyncio.Lock()
-    return twin
+    if package == "aiosqlite":
+        return await ask(twin)
+    async with await _another(saver.conn) as conn:
+        twin.conn, twin.pipe = conn, None
+        return await ask(twin)
+
+
+async def _another(conn: Any) -> Any:
+    """A connection to where this one, or this pool of connections, leads."""
+    from psycopg import AsyncConnection  # noqa: PLC0415 - optional
+    from psycopg.rows import dict_row  # noqa: PLC0415 - optional
+
+    if hasattr(conn, "conninfo"):
+        place, known = str(conn.conninfo), {}
+    else:
+        place, known = "", {**conn.info.get_parameters(), "password": conn.info.password}
+    return await AsyncConnection.connect(
+        place, **known, autocommit=True, prepare_threshold=0, row_factory=dict_row
+    )
 
 
 def alone(coroutine: Coroutine[Any, Any, T]) -> T:

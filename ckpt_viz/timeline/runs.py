@@ -83,8 +83,9 @@ class GraphRuns(GraphReader):
 
     def _update_on(self, graph: Any, config: Any, values: Any, as_node: str | None) -> Any:
         if graph is self.graph and self._async_saver:
-            return self._do(
-                lambda saver: self._with(saver).aupdate_state(config, values, as_node=as_node)
+            return self.colour.do(
+                self.saver,
+                lambda saver: self._with(saver).aupdate_state(config, values, as_node=as_node),
             )
         if is_async_graph(graph):
             return self.colour.run(graph.aupdate_state(config, values, as_node=as_node))
@@ -184,7 +185,10 @@ class GraphRuns(GraphReader):
         try:
             self._halt.clear()
             if self._async_saver or is_async_graph(self.graph):
-                self._do(lambda saver: self._astream(self._with(saver), value, config, on_step))
+                self.colour.do(
+                    self.saver,
+                    lambda saver: self._astream(self._with(saver), value, config, on_step),
+                )
             else:
                 self._stream(value, config, on_step)
         finally:

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from ckpt_viz.errors import CheckpointNotFoundError, MissingThreadIdError
-from ckpt_viz.timeline.colour import Colour, alone, unbound
+from ckpt_viz.timeline.colour import Ask, Colour
 from ckpt_viz.timeline.evidence import gather
 from ckpt_viz.timeline.keeping import is_declared
 from ckpt_viz.timeline.pages import PagedRows
@@ -110,17 +110,9 @@ class GraphReader(PagedRows):
                     raise
         return read()
 
-    def _read(self, ask: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
+    def _read(self, ask: Ask[T]) -> T:
         """What an async saver answers."""
-        twin = unbound(self.saver)
-        if twin is not None:
-            return alone(ask(twin))
-        return self.colour.read(ask(self.saver))
-
-    def _do(self, ask: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
-        """What an async saver does: on the loop that it is bound to, where that can be."""
-        twin = None if self.colour.waits else unbound(self.saver)
-        return self.colour.run(ask(self.saver)) if twin is None else alone(ask(twin))
+        return self.colour.read(self.saver, ask)
 
     def _with(self, saver: Any) -> Any:
         """The graph on this saver."""

@@ -154,3 +154,37 @@ def test_our_encrypted_databases_open_with_their_key(
     assert timeline.snapshot().values == {"xs": ["a"]}
     monkeypatch.setenv("LANGGRAPH_AES_KEY", KEY.decode())
     assert len(open_timeline(place, "1").rows()) == 3
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+async def test_langgraphs_async_postgres_saver_in_its_own_loop(
+    pooled: bool, postgres_url: str
+) -> None:
+    """As in a notebook's cell: the caller keeps the loop busy that the saver is bound to."""
+    import asyncio
+    from contextlib import AsyncExitStack
+
+    import psycopg_pool
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+
+    async def a(state: Any) -> Any:
+        return {"n": state["n"] + 1}
+
+    async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
+        saver = await enter(AsyncPostgresSaver.from_conn_string(postgres_url))
+        await saver.setup()
+        if pooled:
+            kwargs = {"autocommit": True, "row_factory": psycopg.rows.dict_row}
+            pool = psycopg_pool.AsyncConnectionPool(postgres_url, kwargs=kwargs, open=False)
+            saver = AsyncPostgresSaver(await enter(pool))
+        e = engine("langgraph")
+        graph = e.StateGraph(dict).add_node("a", a).add_edge(e.START, "a").compile(saver)
+        threads = [{"configurable": {"thread_id": str(n)}} for n in range(4)]
+        await asyncio.gather(*(graph.ainvoke({"n": 0}, thread) for thread in threads))
+        timeline = open_timeline(graph, "1")
+        timeline.run({"n": 5})
+        timeline.update(timeline.rows()[0].id, {"n": 7}, "a")
+        assert len(timeline.rows()) == 7
+        assert timeline.snapshot().values == {"n": 7}
+        await asyncio.gather(*(graph.ainvoke({"n": 0}, thread) for thread in threads))

@@ -93,20 +93,24 @@ async def test_async_sqlite_of_langgraph_in_its_own_loop(tmp_path):
         assert explorer.selected.values["xs"] == ["a"]
         await graph.ainvoke({"xs": ["z"]}, CONFIG)
         assert explorer.refresh().timeline.snapshot().values["xs"] == ["a", "z", "a"]
+        explorer.timeline.delete_thread("2")
+        assert {info.id for info in explorer.timeline.threads()} == {*"0134567"}
         explorer.close()
 
 
 def test_a_read_does_not_wait_for_a_loop_that_waits_for_it():
     from ckpt_viz.timeline.colour import Colour
 
-    async def read():
+    async def read(saver):
         return threading.current_thread().name
 
     async def cell():
         colour = Colour()
-        assert await asyncio.to_thread(colour.read, read()) == threading.current_thread().name
+        assert await asyncio.to_thread(colour.read, None, read) == threading.current_thread().name
         found = []
-        thread = threading.Thread(target=lambda: found.append(colour.read(read())), name="aside")
+        thread = threading.Thread(
+            target=lambda: found.append(colour.read(None, read)), name="aside"
+        )
         thread.start()
         thread.join(10)  # keeps the loop busy
         return found
