@@ -181,6 +181,7 @@ class TaskScope:
             tags = [*task.node.tags, *([TAG_HIDDEN] if task.node.hidden else ())]
             if tags:
                 found["tags"] = [*(base.get("tags") or ()), *tags]
+            found.setdefault("callbacks", None)  # a key that nodes may count on
             self._config = found
         return self._config
 
