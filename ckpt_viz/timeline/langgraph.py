@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
+from collections.abc import AsyncIterator
 from typing import Any
 
 from ckpt_viz.errors import SourceError
@@ -36,6 +38,31 @@ def is_langgraph(graph: Any) -> bool:
     return any(cls.__module__.split(".", 1)[0] == "langgraph" for cls in type(graph).__mro__)
 
 
+class _Awaited:
+    """The awaited forms of a saver's methods, in a thread: graphs with async nodes ask for them."""
+
+    async def aget_tuple(self: Any, *args: Any) -> Any:
+        return await asyncio.to_thread(self.get_tuple, *args)
+
+    async def alist(self: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
+        for found in await asyncio.to_thread(lambda: list(self.list(*args, **options))):
+            yield found
+
+    async def aput(self: Any, *args: Any) -> Any:
+        return await asyncio.to_thread(self.put, *args)
+
+    async def aput_writes(self: Any, *args: Any) -> None:
+        await asyncio.to_thread(self.put_writes, *args)
+
+    async def adelete_thread(self: Any, *args: Any) -> None:
+        await asyncio.to_thread(self.delete_thread, *args)
+
+
+def _both(kind: Any) -> Any:
+    """A saver that only blocks, with its awaited forms too."""
+    return type(kind.__name__, (_Awaited, kind), {})
+
+
 def peer_saver(kind: str, place: str, key: Any) -> Any:
     """LangGraph's own saver for a database that it wrote, to write on.
 
@@ -46,7 +73,7 @@ def peer_saver(kind: str, place: str, key: Any) -> Any:
         if kind == "sqlite":
             from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415 - optional
 
-            return SqliteSaver(sqlite3.connect(place, check_same_thread=False), serde=serde)
+            return _both(SqliteSaver)(sqlite3.connect(place, check_same_thread=False), serde=serde)
         from langgraph.checkpoint.postgres import PostgresSaver  # noqa: PLC0415 - optional
     except ImportError as error:
         raise SourceError(
@@ -57,7 +84,7 @@ def peer_saver(kind: str, place: str, key: Any) -> Any:
     from psycopg.rows import dict_row  # noqa: PLC0415 - optional
 
     conn = psycopg.connect(place, autocommit=True, prepare_threshold=0, row_factory=dict_row)
-    return PostgresSaver(conn, serde=serde)
+    return _both(PostgresSaver)(conn, serde=serde)
 
 
 def _peer_serde(key: Any) -> Any:

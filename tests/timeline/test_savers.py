@@ -116,3 +116,18 @@ def test_a_read_does_not_wait_for_a_loop_that_waits_for_it():
         return found
 
     assert asyncio.run(cell()) == ["aside"]
+
+
+async def test_a_file_of_langgraphs_with_a_graph_of_async_nodes(tmp_path):
+    async def a(state):
+        return {"xs": ["a"]}
+
+    path, e = tmp_path / "x.db", engine("langgraph")
+    with sqlite_saver("langgraph", path) as saver:
+        chain_graph(e, {"a": lambda state: {"xs": ["s"]}}, saver).invoke({"xs": []}, CONFIG)
+    graph = chain_graph(e, {"a": a}, e.Saver())
+    timeline = open_timeline(path, "1", graph=graph, write=True)
+    timeline.update(timeline.rows()[1].id, {"xs": ["u"]}, None)
+    timeline.run({"xs": ["b"]})
+    await asyncio.to_thread(timeline.run, {"xs": ["c"]})
+    assert timeline.snapshot().values["xs"][-4:] == ["b", "a", "c", "a"]
