@@ -37,6 +37,7 @@ def row_json(row: Row) -> list[Any]:
         row.version and clean(row.version),
         row.turn,
         row.event and clean(row.event),
+        int(row.apart),
     ]
 
 
@@ -51,7 +52,7 @@ def columns(rows: Sequence[Row]) -> Json:
     """The column form.
 
     A parent is a position (-1: none, -2: named in `far`). A shape is source, nodes, changed
-    channels, status, next nodes, version, turn and event.
+    channels, status, next nodes, version, turn, event and whether it stands apart in time.
     """
     place = {row.id: at for at, row in enumerate(rows)}
     shapes: dict[tuple[Any, ...], int] = {}
@@ -65,7 +66,7 @@ def columns(rows: Sequence[Row]) -> Json:
         parents.append(parent)
         version, event = row.version and clean(row.version), row.event and clean(row.event)
         shown = (row.source, row.nodes, row.changed, row.status, row.next)
-        kind = (*shown, version, row.turn, event)
+        kind = (*shown, version, row.turn, event, int(row.apart))
         shape.append(shapes.setdefault(kind, len(shapes)))
         if row.copy_of is not None:
             copies[str(at)] = row.copy_of

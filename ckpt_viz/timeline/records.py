@@ -34,7 +34,8 @@ class Row:
     """One checkpoint of the tree, light: no values. `time` is in seconds since the epoch.
 
     `version` names the graph that saved it, where it named itself. `turn` counts the turns of a
-    session, and `event` tells why its state was saved.
+    session, and `event` tells why its state was saved. `apart`: between its parent and it somebody
+    answered or a run was begun anew, so the time between them is not what its nodes took.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Row:
     version: str | None = None
     turn: int | None = None
     event: str | None = None
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

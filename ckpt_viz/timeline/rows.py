@@ -181,7 +181,15 @@ def make_row(
         version=light.version,
         turn=light.turn,
         event=light.event,
+        apart=_apart(parent),
     )
+
+
+def _apart(parent: Light | None) -> bool:
+    if parent is None:
+        return True
+    troubled = any(news.interrupts or news.state == "error" for news in parent.news.values())
+    return troubled or parent.source in ("update", "fork")
 
 
 def ran_nodes(light: Light, parent: Light | None) -> tuple[str, ...]:

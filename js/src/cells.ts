@@ -266,7 +266,8 @@ export class RowWriter {
 
   private spent(row: number, data: Row): string {
     const parent = this.store.rows[this.store.lanes.parentRow[row] ?? -1];
-    if (!parent || data.unfinished || data.source !== "loop" || !data.time || !parent.time) return "";
-    return duration(data.time - parent.time);
+    if (!parent || data.unfinished || data.apart || data.source !== "loop" || !data.time || !parent.time) return "";
+    const since = duration(data.time - parent.time);
+    return /^\d/.test(since) ? `≈${since}` : since; // the distance to its parent, which is more than its nodes took
   }
 }

@@ -19,6 +19,8 @@ export interface Row {
   turn?: number | null | undefined;
   /** Why a session's state was saved: a turn, a rollback. */
   event?: string | null | undefined;
+  /** 1: the time since its parent is not what its nodes took, as somebody answered in between or began a run. */
+  apart?: number | undefined;
   /** Set on a row that hangs on its parent and has no checkpoint. */
   unfinished?: Unfinished;
   /** Set on a row of a nested graph. */
@@ -47,8 +49,8 @@ export function readRows(message: Pick<RowsMsg, "rows" | "columns">): Row[] {
 }
 
 function toRow(tuple: RowTuple): Row {
-  const [id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event] = tuple;
-  return { id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event };
+  const [id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event, apart] = tuple;
+  return { id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event, apart };
 }
 
 function readColumns(columns: RowColumns): Row[] {
@@ -62,7 +64,7 @@ function readColumns(columns: RowColumns): Row[] {
   for (let at = 0; at < n; at++) {
     const place = parents[at] as number;
     const kind = shapes[shape[at] as number] as RowColumns["shapes"][number];
-    const [source, nodes, changed, status, next, version, turn, event] = kind;
+    const [source, nodes, changed, status, next, version, turn, event, apart] = kind;
     out[at] = {
       id: ids[at] as string,
       parent: place >= 0 ? (ids[place] as string) : place === -1 ? null : (far[at] as string),
@@ -77,6 +79,7 @@ function readColumns(columns: RowColumns): Row[] {
       version,
       turn,
       event,
+      apart,
     };
   }
   return out;

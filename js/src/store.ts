@@ -233,6 +233,14 @@ export class Store {
     });
   }
 
+  /** Reads those of the nested graphs again that are open, and those in them. */
+  private async reopen(list: readonly Nested[], level: number): Promise<void> {
+    const { groups } = this.forest;
+    const open = list.filter((one) => groups.has(groupKey(one)));
+    await Promise.all(open.map((one) => this.openGroup(one, level)));
+    await Promise.all(open.map((one) => this.reopen(groups.get(groupKey(one))?.nested ?? [], level + 1)));
+  }
+
   /** Asks, a little later, which nested graphs there are; open ones are read again. */
   private lookInside(): void {
     if ((this.hello.peek()?.namespaces.length ?? 0) < 2 && !this.run.peek()) return;
@@ -241,10 +249,10 @@ export class Store {
       try {
         const { nested } = await this.ask<{ nested?: Nested[] }>("nested");
         this.forest.nested = nested ?? [];
-        const open = this.forest.nested.filter((one) => this.forest.groups.has(groupKey(one)));
-        await Promise.all(open.map((one) => this.openGroup(one, 1)));
+        await this.reopen(this.forest.nested, 1);
         this.rearrange(() => this.forest.layout());
         if (this.wanted) this.selectWhenThere(this.wanted);
+        this.keepPlace();
       } catch {
         // an exported page, or a kernel that is gone: then there is nothing to open
       }
@@ -340,6 +348,13 @@ export class Store {
     void this.readAhead();
   }
 
+  /** Goes on from a task that was selected and has ended now to what it made. */
+  private keepPlace(): void {
+    const from = this.answer.peek()?.id;
+    if (this.selected.peek() === null || this.row(this.selected.peek())) return;
+    this.selectFirst(this.rows.findLast((row) => row.parent === from && !row.unfinished)?.id ?? from ?? null);
+  }
+
   private selectFirst(wanted: string | null): void {
     const id = [wanted, this.head, this.rows.at(-1)?.id ?? null].find((one) => one !== null && this.row(one));
     this.answer.value = null;
@@ -431,7 +446,8 @@ export class Store {
     const rows = readRows(message).filter(
       (row) => older || !this.more.peek() || !from || row.id >= from || forest.has(row.id),
     );
-    if (forest.take(rows, message.unfinished ?? [], older) && this.hello.peek()) this.lookInside();
+    const news = forest.take(rows, message.unfinished ?? [], older);
+    if ((news || forest.groups.size > 0) && this.hello.peek()) this.lookInside(); // a graph inside may go on alone
     this.version.value++;
   }
 }

@@ -14,6 +14,7 @@ export type RowTuple = [
   version?: string | null,
   turn?: number | null,
   event?: string | null,
+  apart?: number,
 ];
 
 export interface Unfinished {
@@ -51,6 +52,7 @@ export interface RowColumns {
     version: string | null,
     turn: number | null,
     event: string | null,
+    apart?: number,
   ][];
   copies: Record<string, string>;
 }

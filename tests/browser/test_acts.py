@@ -6,13 +6,17 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from operator import add
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from ckpt_viz import explore
+from ckpt_viz.checkpoint.memory import InMemorySaver
+from ckpt_viz.graph import START, StateGraph
+from ckpt_viz.types import interrupt
 
 from .conftest import Explorer, Notebook
 from .stage import Stage
@@ -21,6 +25,13 @@ from .test_jupyterlab import GRAPH, PLAIN, press_all
 
 Open = Callable[..., Notebook]
 Show = Callable[..., Stage]
+
+
+class Asked(TypedDict):
+    """A list that grows."""
+
+    log: Annotated[list[Any], add]
+
 
 ASKS = PLAIN.replace('return {"bar": ["b"]}', "").replace(
     'return {"foo": state["foo"] + " and b", "bar": ["b"]}',
@@ -355,3 +366,34 @@ def test_nothing_runs_before_a_thread_is_chosen(stage_of: Show) -> None:
     graph.update_state({"configurable": {"thread_id": "other"}}, {"budget": 1}, as_node="plan")
     stage = stage_of(explore(graph, follow=False))
     expect(stage.button("Run")).to_have_attribute("aria-disabled", "true")
+
+
+def test_an_answer_deep_inside_shows_what_it_made_there(stage_of: Show) -> None:
+    stage = stage_of(explore(two_questions(), "1"))
+    stage.select("outer")
+    expect(stage.root.locator("[role=row][aria-expanded=false]")).to_have_count(1)
+    stage.page.keyboard.press("ArrowRight")
+    stage.select("inner")
+    levels = stage.root.locator("[role=row]", has_text="inner")
+    expect(levels.first).to_have_attribute("aria-level", "2")
+    form = stage.tab("Writes").get_by_role("form")
+    form.get_by_role("textbox").fill("yes")
+    form.get_by_role("button", name="Resume").click()
+    expect(stage.root.locator(".ckv-title")).to_contain_text("After inner")
+    expect(stage.root.locator("[role=row]", has_text="not finished")).to_have_count(1)
+    expect(stage.button("Resume").first).not_to_have_attribute("aria-disabled", "true")
+
+
+def two_questions() -> Any:
+    """A question in a nested graph and one beside it."""
+
+    def ask(state: Asked) -> Asked:
+        return {"log": [interrupt("?")]}
+
+    inside = StateGraph(Asked).add_node("first", lambda state: {"log": ["first"]})
+    inside.add_node("inner", ask).add_edge(START, "first").add_edge("first", "inner")
+    graph = StateGraph(Asked).add_node("outer", inside.compile()).add_node("beside", ask)
+    graph.add_edge(START, "outer").add_edge(START, "beside")
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    compiled.invoke({"log": []}, {"configurable": {"thread_id": "1"}})
+    return compiled
