@@ -6,7 +6,7 @@ import type { Branch, Row, Store } from "./store";
 export function ranText(row: Row): string {
   if (row.unfinished) return row.unfinished.of ? `${row.unfinished.name} ×${row.unfinished.of}` : row.unfinished.name;
   if (row.event) return row.event;
-  const nodes = row.nodes.map((node) => (node === "__start__" ? "start" : node));
+  const { nodes } = row;
   if (row.source === "input") return "input";
   if (row.source === "fork") return row.copyOf ? "copy by you" : "fork by you";
   if (row.source === "update") return nodes.length ? `update as ${nodeText(nodes)}` : "update by you";

@@ -24,7 +24,10 @@ export function count(n: number, one: string, many = `${one}s`): string {
 /** `worker, worker, plan` → `worker ×2 + plan`. */
 export function nodeText(nodes: readonly string[], between = " + "): string {
   const seen = new Map<string, number>();
-  for (const node of nodes) seen.set(node, (seen.get(node) ?? 0) + 1);
+  for (const node of nodes) {
+    const name = node === "__start__" ? "start" : node;
+    seen.set(name, (seen.get(name) ?? 0) + 1);
+  }
   return [...seen].map(([name, n]) => (n > 1 ? `${name} ×${n}` : name)).join(between);
 }
 
