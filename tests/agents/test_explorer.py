@@ -57,8 +57,8 @@ async def test_rows_tell_what_happened_in_a_session(saver: Any) -> None:
     assert rows[-1].head
     assert timeline.title == "sessions"
     assert [t.id for t in timeline.threads()] == ["s"]
-    assert row_json(rows[1])[10:] == ["1", 1, "turn"]
-    assert columns(rows)["shapes"][1][-3:] == ["1", 1, "turn"]
+    assert row_json(rows[1])[10:13] == ["1", 1, "turn"]
+    assert columns(rows)["shapes"][1][5:8] == ["1", 1, "turn"]
     assert timeline.snapshot(rows[0].id).values["tags"] == ["migrated"]
 
 
