@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, Self, runtime_checkable
@@ -82,7 +83,8 @@ class SummaryMemory(Taking):
 
     ``summarizer`` is a callable, async or not, from the messages (a list, whose ``str()`` is the
     conversation as text) to a summary; without it `digest` counts them. When it fails, nothing is
-    lost: the error is raised, and the next message tries again.
+    lost: the error is raised, and the next message tries again. A subclass may have its own way
+    as ``async def _summarize(self)``.
     """
 
     def __init__(self, summarizer: Summarizer | None = None, threshold: int = 10) -> None:
@@ -97,7 +99,11 @@ class SummaryMemory(Taking):
     def taking(self, message: Message) -> Script:
         self.current_conversation.append({"role": message["role"], "content": message["content"]})
         if len(self.current_conversation) >= self.summary_threshold and not self._summing:
-            yield from self._summarize()
+            made: Any = self._summarize()
+            if inspect.isawaitable(made):  # a subclass has it as a coroutine function
+                yield Call(lambda: made, lambda: made)
+            else:
+                yield from made
 
     def _summarize(self) -> Script:
         said = Conversation(self.current_conversation)

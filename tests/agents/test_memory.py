@@ -114,6 +114,23 @@ async def test_messages_that_come_during_a_summary_are_kept() -> None:
     assert await SummaryMemory().recall() == []
 
 
+async def test_a_subclass_summarizes_its_own_way() -> None:
+    class Own(SummaryMemory):
+        async def _summarize(self) -> None:  # type: ignore[override]
+            await asyncio.sleep(0)
+            said = ", ".join(m["content"] for m in self.current_conversation)
+            self.summaries.append({"summary": said})
+            self.current_conversation = []
+
+    memory = Own(threshold=2)
+    for text in "abc":
+        await memory.add_memory("user", text)
+    assert await memory.recall() == ["a, b"]
+    assert [m["content"] for m in memory.current_conversation] == ["c"]
+    with pytest.raises(TypeError, match="calls an async function"):
+        memory.reduce(None, ["a", "b"])
+
+
 async def test_without_a_summarizer_messages_are_counted() -> None:
     memory = SummaryMemory(threshold=2)
     await memory.add_memory("user", "hello")
