@@ -41,7 +41,7 @@ class Upkeep(BaseCheckpointSaver):
     def threads(self) -> list[dict[str, Any]]:
         """One ``{thread_id, checkpoints, last_step, last_time, bytes}`` a thread."""
         sizes = self._sizes()
-        found = []
+        found: dict[tuple[str, str], dict[str, Any]] = {}  # by what is newest, exactly
         for thread in list(self.storage):
             rows = {
                 (id_, ns): row
@@ -52,16 +52,14 @@ class Upkeep(BaseCheckpointSaver):
                 continue
             last, ns = max([key for key in rows if not key[1]] or rows)
             step = self._metadata(thread, ns, last, rows[last, ns]).get("step")
-            found.append(
-                {
-                    "thread_id": thread,
-                    "checkpoints": len(rows),
-                    "last_step": step,
-                    "last_time": time_of(last),
-                    "bytes": sizes.get(thread, 0),
-                }
-            )
-        return sorted(found, key=lambda row: row["last_time"], reverse=True)
+            found[last, thread] = {
+                "thread_id": thread,
+                "checkpoints": len(rows),
+                "last_step": step,
+                "last_time": time_of(last),
+                "bytes": sizes.get(thread, 0),
+            }
+        return [found[key] for key in sorted(found, reverse=True)]
 
     def _metadata(self, thread: str, ns: str, id_: str, row: Any) -> dict[str, Any]:
         raise NotImplementedError
