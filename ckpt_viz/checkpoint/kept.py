@@ -42,6 +42,12 @@ class Changes(dict[str, Any]):
         self.seen = seen
 
 
+def cost_of(change: delta.Change) -> int:
+    """What reading a change costs, in bytes."""
+    _, _, tail, sets = change
+    return len(tail) + OVERHEAD + (sum(map(len, sets.values())) if sets else 0)
+
+
 class Grown:
     """One version of a big value: its packed bytes, and what reading its chain costs."""
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from ckpt_viz.checkpoint import delta
 from ckpt_viz.checkpoint.base import Checkpoint, without_values
-from ckpt_viz.checkpoint.kept import FEW, FLOOR, OVERHEAD, Grown, Kept, Maps, Spot
+from ckpt_viz.checkpoint.kept import FEW, FLOOR, Grown, Kept, Maps, Spot, cost_of
 from ckpt_viz.checkpoint.packing import Packing
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 
@@ -25,12 +25,6 @@ Line: TypeAlias = tuple[str, bytes, list[delta.Change]]
 
 Place: TypeAlias = tuple[str, str, str | None]
 """Where a checkpoint is put: thread, namespace, and its parent."""
-
-
-def _cost(change: delta.Change) -> int:
-    """What reading a change costs, in bytes."""
-    _, _, tail, sets = change
-    return len(tail) + OVERHEAD + (sum(map(len, sets.values())) if sets else 0)
 
 
 class Values:
@@ -221,7 +215,7 @@ class Values:
     def _whole_and_cost(self, thread: str, ns: str, place: Sequence[Any]) -> tuple[Typed, int]:
         """The packed value at a place, and what reading its chain costs."""
         tag, data, changes = self._line(thread, ns, place)
-        return (tag, delta.patch(data, changes)), len(data) + sum(map(_cost, changes))
+        return (tag, delta.patch(data, changes)), len(data) + sum(map(cost_of, changes))
 
     def _line(self, thread: str, ns: str, place: Sequence[Any]) -> Line:
         """The chain of a place, up to it.

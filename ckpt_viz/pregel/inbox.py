@@ -20,12 +20,11 @@ MOMENT = 0.00005
 class Inbox:
     """A queue with one reader, which is on `loop`."""
 
-    __slots__ = ("_called", "_here", "_items", "_loop", "_reader", "empty", "size")
+    __slots__ = ("_called", "_here", "_items", "_loop", "_reader", "empty")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._items: SimpleQueue[Any] = SimpleQueue()
         self.empty = self._items.empty
-        self.size = self._items.qsize
         self._loop = loop
         self._here = get_ident()
         self._reader: asyncio.Future[None] | None = None

@@ -8,6 +8,21 @@ from array import array
 from collections.abc import Sequence
 
 
+def check_lengths(vectors: Sequence[Sequence[float]], known: int | None) -> None:
+    """Refuse vectors that are not as long as the others, of which ``known`` is the length.
+
+    Raises:
+        ValueError: one is not.
+    """
+    for vector in vectors:
+        known = len(vector) if known is None else known
+        if len(vector) != known:
+            raise ValueError(
+                f"A vector has {len(vector)} numbers, but the store's vectors have {known}. "
+                "Use one embedding for one store."
+            )
+
+
 class Rows:
     """As `ckpt_viz.store.matrix.Rows`."""
 
@@ -18,13 +33,7 @@ class Rows:
     def check(self, vectors: Sequence[Sequence[float]]) -> None:
         """Refuse vectors that are not as long as the others."""
         known = next((len(row[0]) for row in self._rows.values()), None)
-        for vector in vectors:
-            known = len(vector) if known is None else known
-            if len(vector) != known:
-                raise ValueError(
-                    f"A vector has {len(vector)} numbers, but the store's vectors have {known}. "
-                    "Use one embedding for one store."
-                )
+        check_lengths(vectors, known)
 
     def add(self, vector: Sequence[float], item: int, state: int, name: int) -> int:
         """Keep a vector that `unit` made; returns its place."""

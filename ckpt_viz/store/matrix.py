@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ckpt_viz.store.flat import check_lengths
+
 Scored = tuple[float, int, int]
 """The score of a row, its item, and the state that the item was in."""
 
@@ -27,19 +29,9 @@ class Rows:
         self._names: Any = np.zeros(0, np.int32)
 
     def check(self, vectors: Sequence[Sequence[float]]) -> None:
-        """Refuse vectors that are not as long as the others.
-
-        Raises:
-            ValueError: one is not.
-        """
+        """Refuse vectors that are not as long as the others."""
         known = None if self._vectors is None else self._vectors.shape[1]
-        for vector in vectors:
-            known = len(vector) if known is None else known
-            if len(vector) != known:
-                raise ValueError(
-                    f"A vector has {len(vector)} numbers, but the store's vectors have {known}. "
-                    "Use one embedding for one store."
-                )
+        check_lengths(vectors, known)
 
     def add(self, vector: Any, item: int, state: int, name: int) -> int:
         """Keep a vector that `unit` made; returns its place."""

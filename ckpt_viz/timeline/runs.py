@@ -184,17 +184,20 @@ class GraphRuns(GraphReader):
             raise ActRunningError("An act is still running on this thread: stop it, or wait")
         try:
             self._halt.clear()
-            if self._async_saver or is_async_graph(self.graph):
-                self.colour.do(
-                    self.saver,
-                    lambda saver: self._astream(self._with(saver), value, config, on_step),
-                )
-            else:
-                self._stream(value, config, on_step)
+            self._run_through(value, config, on_step)
         finally:
             self._act.release()
             self.refresh()
             on_step()
+
+    def _run_through(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
+        if self._async_saver or is_async_graph(self.graph):
+            self.colour.do(
+                self.saver,
+                lambda saver: self._astream(self._with(saver), value, config, on_step),
+            )
+        else:
+            self._stream(value, config, on_step)
 
     def _stream(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
         with breaking(self.graph, self.breakpoints) as options:

@@ -17,7 +17,6 @@ from ckpt_viz.timeline.event_log import error_line
 from ckpt_viz.timeline.protocol import OnStep
 from ckpt_viz.timeline.records import Able, ForkPreview, Row, Topology
 from ckpt_viz.timeline.retold import RecordedTimeline
-from ckpt_viz.timeline.runs import ActRunningError
 from ckpt_viz.timeline.server import PAGE, ServerSaver
 
 FORESEE = "The reducers and routers are on the server, which cannot try them: fork to see"
@@ -95,17 +94,8 @@ class ServerTimeline(RecordedTimeline):
             )
         )
 
-    def _drive(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
-        self._allowed()
-        if not self._act.acquire(blocking=False):
-            raise ActRunningError("An act is still running on this thread: stop it, or wait")
-        try:
-            self._halt.clear()
-            self.saver.ask(lambda: self._serve(value, config["configurable"], on_step))
-        finally:
-            self._act.release()
-            self.refresh()
-            on_step()
+    def _run_through(self, value: Any, config: dict[str, Any], on_step: OnStep) -> None:
+        self.saver.ask(lambda: self._serve(value, config["configurable"], on_step))
 
     def _serve(self, value: Any, where: dict[str, Any], on_step: OnStep) -> None:
         thread = str(where["thread_id"])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ckpt_viz.checkpoint import delta
 from ckpt_viz.checkpoint.base import Checkpoint, without_values
-from ckpt_viz.checkpoint.kept import FEW, FLOOR, OVERHEAD, Grown, Kept, Maps, Spot
+from ckpt_viz.checkpoint.kept import FEW, FLOOR, Grown, Kept, Maps, Spot, cost_of
 from ckpt_viz.checkpoint.keys import version_name, version_of
 from ckpt_viz.checkpoint.packing import Packing
 from ckpt_viz.checkpoint.scripted.rows import Blob, BlobKey, Row
@@ -176,7 +176,7 @@ class Values:
                 typed = typed[0], typed[1][found[2] : found[2] + found[3]]
                 break
             change = delta.change_of(found)
-            cost += len(change[2]) + sum(map(len, (change[3] or {}).values())) + OVERHEAD
+            cost += cost_of(change)
             changes.append(change)
         cost += len(typed[1])
         made = typed[0], delta.patch(typed[1], changes[::-1])
