@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Coroutine, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, copy_context
@@ -36,6 +37,9 @@ from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.whole_config import saver_of
 from ckpt_viz.pregel.workers import PATIENCE, Workers
 
+SLICE = 0.0005
+"""Seconds that a run of nodes which never suspend may keep the loop from looking around."""
+
 
 class _Async:
     """Answers requests on the running loop. Sync nodes run on the run's threads."""
@@ -46,6 +50,8 @@ class _Async:
         self.run = run
         self.saver = saver = saver_of(run)
         self.loop = asyncio.get_running_loop()
+        self.ready: Any = getattr(self.loop, "_ready", None)  # only asyncio's own loop shows it
+        self.turned = 0.0
         run.owner = asyncio.current_task()
         self.workers: Workers | None = None
         self.patience: asyncio.TimerHandle | None = None
@@ -80,6 +86,19 @@ class _Async:
             lease.Turn: lambda r: asyncio.sleep(0),
             lease.Wait: self.wait,
         }
+
+    def owes_a_turn(self) -> bool:
+        """Whether the loop has something else to do now, or has not looked around for a while.
+
+        Nodes that never suspend must not starve the loop, and a turn costs more than most of them.
+        What a step made ready runs before the next step, and so does its own cancellation.
+        """
+        now = time.monotonic()
+        ready = self.ready
+        if ready or ready is None or now - self.turned > SLICE or self.run.owner.cancelling():
+            self.turned = now
+            return True
+        return False
 
     def post(self, chunk: Any) -> None:
         """Take a custom chunk, from the loop or from a thread."""
@@ -342,7 +361,8 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
                 own.sole = task
                 await (TaskRun(run, task) if task.node.awaited else own.in_thread(task))
                 own.sole = None
-                await _TURN  # nodes that never suspend must not starve the loop
+                if own.owes_a_turn():
+                    await _TURN
             elif kind is Emit:
                 if request.chunk is not SILENT:
                     lay_down(None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
+from collections.abc import Coroutine
+from contextlib import nullcontext
 from contextvars import copy_context
 from typing import Any
 
@@ -18,23 +20,19 @@ from ckpt_viz.pregel.scope import TaskScope
 from ckpt_viz.pregel.task import Task
 
 
-async def _acall(run: Run, task: Task, own: TaskScope | None = None) -> None:
-    body = _abody
+def _acall(run: Run, task: Task, own: TaskScope | None = None) -> Coroutine[Any, Any, None]:
+    """What to await, in the context that this is called in."""
     if own is None:
         own = TaskScope(task, run)
-    elif own.hears:
-        body = _heard
     enter(own)
-    if run.trace is None:
-        await body(run, own)
-    else:
-        async with run.trace.atask(own):
-            await body(run, own)
+    return _abody(run, own) if run.trace is None and not own.hears else _told(run, own)
 
 
-async def _heard(run: Run, own: TaskScope) -> None:
-    hear_callbacks(own)
-    await _abody(run, own)
+async def _told(run: Run, own: TaskScope) -> None:
+    async with nullcontext() if run.trace is None else run.trace.atask(own):
+        if own.hears:
+            hear_callbacks(own)
+        await _abody(run, own)
 
 
 async def _abody(run: Run, own: TaskScope) -> None:
