@@ -50,9 +50,8 @@ class _Async:
         self.run = run
         self.saver = saver = saver_of(run)
         self.loop = asyncio.get_running_loop()
-        self.ready: Any = getattr(self.loop, "_ready", None)  # only asyncio's own loop shows it
-        self.turned = 0.0
         run.owner = asyncio.current_task()
+        self.turn = _Turn(self.loop, run.owner)
         self.workers: Workers | None = None
         self.patience: asyncio.TimerHandle | None = None
         self.done = Inbox(self.loop)
@@ -86,19 +85,6 @@ class _Async:
             lease.Turn: lambda r: asyncio.sleep(0),
             lease.Wait: self.wait,
         }
-
-    def owes_a_turn(self) -> bool:
-        """Whether the loop has something else to do now, or has not looked around for a while.
-
-        Nodes that never suspend must not starve the loop, and a turn costs more than most of them.
-        What a step made ready runs before the next step, and so does its own cancellation.
-        """
-        now = time.monotonic()
-        ready = self.ready
-        if ready or ready is None or now - self.turned > SLICE or self.run.owner.cancelling():
-            self.turned = now
-            return True
-        return False
 
     def post(self, chunk: Any) -> None:
         """Take a custom chunk, from the loop or from a thread."""
@@ -145,7 +131,7 @@ class _Async:
         jobs = [partial(self._work, t, copy_context()) for t in request.tasks if not t.node.awaited]
         if jobs:
             self._in_threads(jobs)
-            await _TURN  # nodes on threads may all have ended before the loop had to sleep
+            await self.turn  # nodes on threads may all have ended before the loop had to sleep
 
     async def _await(self, task: Task, gate: asyncio.Semaphore | None) -> None:
         try:
@@ -326,15 +312,25 @@ def _is_quick(saver: Any) -> bool:
 
 
 class _Turn:
-    """Lets the loop run everything else once: ``asyncio.sleep(0)`` without its coroutine."""
+    """Lets the loop run everything else once, if it has something else to do or has not looked
+    around for a while.
 
-    __slots__ = ()
+    Nodes that never suspend must not starve the loop, and a turn costs more than most of them.
+    What a step made ready runs before the next step, and so does the run's own cancellation.
+    """
+
+    __slots__ = ("_last", "_owner", "_ready")
+
+    def __init__(self, loop: Any, owner: Any) -> None:
+        self._ready: Any = getattr(loop, "_ready", None)  # only asyncio's own loop shows it
+        self._owner = owner
+        self._last = 0.0
 
     def __await__(self) -> Generator[None, None, None]:
-        yield
-
-
-_TURN = _Turn()
+        now, ready = time.monotonic(), self._ready
+        if ready or ready is None or now - self._last > SLICE or self._owner.cancelling():
+            self._last = now
+            yield
 
 
 def _end(future: asyncio.Future[None]) -> None:
@@ -361,8 +357,7 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
                 own.sole = task
                 await (TaskRun(run, task) if task.node.awaited else own.in_thread(task))
                 own.sole = None
-                if own.owes_a_turn():
-                    await _TURN
+                await own.turn
             elif kind is Emit:
                 if request.chunk is not SILENT:
                     lay_down(None)
