@@ -31,6 +31,14 @@ await build({
   jsx: "automatic",
   jsxImportSource: "preact",
 });
+// What an exported page answers with in the kernel's place.
+await build({
+  ...common,
+  entryPoints: [join(here, "src", "offline", "entry.ts")],
+  outfile: join(out, "offline.js"),
+  format: "esm",
+  target: "es2022",
+});
 await build({
   ...common,
   entryPoints: [join(here, "src", "tabs", "viz.ts")],

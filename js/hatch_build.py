@@ -16,7 +16,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-ASSETS = ("widget.js", "widget.css", "more.js", "tabs.js", "viz.js")
+ASSETS = ("widget.js", "widget.css", "more.js", "tabs.js", "offline.js", "viz.js")
 
 
 class FrontEndBuildHook(BuildHookInterface[Any]):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 ASSETS = ("more", "tabs", "viz")
 """Modules that the page asks for when it first needs them."""
+OFFLINE = "offline"
+"""The module that answers in the kernel's place: of exported pages alone."""
 STATIC = Path(__file__).parent / "static"
 MISSING = """
 function render({ el }) {
@@ -41,7 +43,7 @@ def packed_asset(name: str) -> str:
         LookupError: there is no such module.
         FileNotFoundError: the front end has not been built.
     """
-    if name not in ASSETS:
+    if name not in (*ASSETS, OFFLINE):
         raise LookupError(f"No module {name!r} of the page; there are {', '.join(ASSETS)}")
     path = STATIC / f"{name}.js"
     if not path.is_file():

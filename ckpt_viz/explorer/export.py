@@ -13,21 +13,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ckpt_viz.explorer.bundle import ASSETS, packed_asset, script_text, style_text
-from ckpt_viz.explorer.columns import row_json
+from ckpt_viz.explorer.bundle import ASSETS, OFFLINE, packed_asset, script_text, style_text
+from ckpt_viz.explorer.collected import collect
 from ckpt_viz.explorer.dot import dot_tree
-from ckpt_viz.explorer.messages import HANDLERS
-from ckpt_viz.explorer.panels import Json, can_json
+from ckpt_viz.explorer.panels import Json
 from ckpt_viz.explorer.session import Session
 from ckpt_viz.explorer.static import svg_tree
 from ckpt_viz.timeline.history_file import history_json
-from ckpt_viz.timeline.records import Capability
 
-CHECKPOINT_LIMIT = 300
-ROW_LIMIT = 20_000
-WHY = "This page is an export: it has no kernel. Open the notebook to act."
-WHOLE = ("graph", "storage")
-EACH = ("phases",)
 FORMATS = ("html", "svg", "dot", "json")
 
 
@@ -53,42 +46,11 @@ def write_export(session: Session, path: str | Path) -> Path:
     return target.resolve()
 
 
-def collect(session: Session) -> Json:
-    """The hello answer, and the answer of each of the newest checkpoints."""
-    timeline = session.timeline
-    here = {"id": timeline.thread_id, "checkpoints": 0, "last_step": 0, "last_time": 0}
-    timeline.rows()
-    overview = session.overview()
-    rows = [row_json(row) for row in timeline.known(ROW_LIMIT)]
-    overview["rows"] = {**overview["rows"], "rows": rows, "columns": None, "more": False}
-    if rows:
-        here |= {"checkpoints": len(rows), "last_step": rows[-1][2], "last_time": rows[-1][4]}
-    hello: Json = {"session": "export", "threads": [{**here, "status": ""}], **overview}
-    hello["can"] = can_json(Capability.none(WHY))
-    hello["store"] = False  # what is remembered across threads is no part of one thread's history
-    hello |= {"height": 560, "theme": "auto", "namespaces": [timeline.checkpoint_ns]}
-    ids = [row[0] for row in rows][-CHECKPOINT_LIMIT:]
-    answer = HANDLERS["checkpoint"]
-    return {
-        "hello": hello,
-        "checkpoints": {i: answer(session, {"checkpoint": i}) for i in ids},
-        "answers": _answers(session, ids),
-    }
-
-
-def _answers(session: Session, ids: list[str]) -> Json:
-    """What the tabs ask for when they are opened, by kind (and checkpoint)."""
-    asked: Json = {kind: HANDLERS[kind](session, {}) for kind in WHOLE}
-    for kind in EACH:
-        asked |= {f"{kind} {i}": HANDLERS[kind](session, {"checkpoint": i}) for i in ids}
-    return asked
-
-
 def _with_assets(data: Json) -> Json:
-    """The data with the modules that its tabs load; one that was not built is not there."""
-    drawn = bool(data["answers"]["graph"]["dot"])
+    """The data with the modules that it loads; one that was not built is not there."""
+    drawn = any(one["answers"]["graph"]["dot"] for one in (data, *data["spaces"].values()))
     found: Json = {}
-    for name in ASSETS:
+    for name in (*ASSETS, OFFLINE):
         if name == "viz" and not drawn:
             continue
         with contextlib.suppress(FileNotFoundError):  # the page says what is missing

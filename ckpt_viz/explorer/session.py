@@ -49,6 +49,18 @@ def heading(timeline: GraphTimeline) -> str:
     return ", ".join(part for part in parts if part) or "graph"
 
 
+def shape_of(timeline: GraphTimeline) -> Json:
+    """The nodes and channels of the graph that is looked at, as the page lists them."""
+    topology = timeline.topology
+    return {
+        "nodes": [n for n in topology.triggers if not n.startswith("__")],
+        "channels": [
+            {"name": c.name, "kind": c.kind, "reducer": c.reducer, "routing": c.routing}
+            for c in topology.channels.values()
+        ],
+    }
+
+
 class Session(Swaps):
     """One Explorer's state; safe to use from the worker, an act and the user's thread."""
 
@@ -171,11 +183,7 @@ class Session(Swaps):
             "changes": self.changes,
             **self.breakpoints_json(),
             "store": getattr(timeline.graph, "store", None) is not None,
-            "nodes": [n for n in timeline.topology.triggers if not n.startswith("__")],
-            "channels": [
-                {"name": c.name, "kind": c.kind, "reducer": c.reducer, "routing": c.routing}
-                for c in timeline.topology.channels.values()
-            ],
+            **shape_of(timeline),
             "notes": self.notes(),
             "rows": rows,
             "selected": self.selected,

@@ -94,8 +94,8 @@ def blame(reader: Reader, checkpoint_id: str, path: Sequence[Step]) -> Blame:
     reads = 0
     for carried, before in enumerate(lineage[1:]):
         light = reader.light(before)
-        if light.versions.get(channel) == version:
-            continue
+        if version is not None and light.versions.get(channel) == version:
+            continue  # no version: a state that is no dict, whose steps name no channel
         reads += 1
         old = reader.snapshot(before).values
         was, there = _locate(old, values, where)
@@ -175,7 +175,7 @@ def _found(reader: Reader, origin: Origin) -> Blame:
     if original is not None and original != origin.before:
         told = _found(reader, replace(origin, at=original))
         return replace(told, checkpoint_id=origin.at, step=light.step, note="a copy of that step")
-    by, task, note = _writers(reader, origin, light)
+    by, task, note = _writers(reader, origin)
     return Blame(
         shown(origin.asked),
         origin.at,
@@ -189,26 +189,50 @@ def _found(reader: Reader, origin: Origin) -> Blame:
     )
 
 
-def _writers(reader: Reader, origin: Origin, light: Light) -> tuple[str, str | None, str]:
-    """Who wrote, the one task if it is certain, and what is not."""
-    parent = reader.light(origin.before) if origin.before else None
+@dataclass(frozen=True, slots=True)
+class Makers:
+    """Who made a checkpoint: `by` where that is known for all of it, else the writes it got.
+
+    A write is (task, node, channel, value); `ran` are the nodes that made the checkpoint.
+    """
+
+    by: str = ""
+    note: str = ""
+    writes: tuple[tuple[str, str, str, Any], ...] = ()
+    ran: tuple[str, ...] = ()
+
+
+def makers(reader: Reader, at: str, before: str | None) -> Makers:
+    """Who made the checkpoint `at`, whose parent is `before` (None: it has none, or it is gone)."""
+    light = reader.light(at)
+    parent = reader.light(before) if before else None
     if light.source == "input":
-        return "the input", None, ""
+        return Makers("the input")
+    ran = ran_nodes(light, parent)
     if light.source in ("update", "fork"):
-        node = next(iter(ran_nodes(light, parent)), "")
+        node = next(iter(ran), "")
         if light.event is not None:
-            return f"the session ({light.event})", None, ""
-        return f"you, by fork as {node}" if node else "you, by fork", None, ""
-    if origin.before is None:
-        return "an unknown step", None, "the checkpoint before is gone"
+            return Makers(f"the session ({light.event})")
+        return Makers(f"you, by fork as {node}" if node else "you, by fork")
+    if before is None:
+        return Makers("an unknown step", "the checkpoint before is gone")
+    names = {t.id: str(t.name) for t in reader.snapshot(before).tasks}
+    writes = tuple(
+        (task, _name(names.get(task, task)), channel, value)
+        for task, channel, value in reader.tuple(before).pending_writes or ()
+        if task in names or task == NULL_TASK
+    )
+    return Makers(writes=writes, ran=tuple(_name(node) for node in ran))
+
+
+def _writers(reader: Reader, origin: Origin) -> tuple[str, str | None, str]:
+    """Who wrote, the one task if it is certain, and what is not."""
+    found = makers(reader, origin.at, origin.before)
+    if found.by:
+        return found.by, None, found.note
     channel = str(origin.path[0])
-    names = {t.id: str(t.name) for t in reader.snapshot(origin.before).tasks}
-    writes = [
-        (task, _name(names.get(task, task)), value)
-        for task, written, value in reader.tuple(origin.before).pending_writes or ()
-        if written == channel and (task in names or task == NULL_TASK)
-    ]
-    return _choose(writes, origin, _reducer(reader, channel), list(ran_nodes(light, parent)))
+    writes = [(task, node, value) for task, node, name, value in found.writes if name == channel]
+    return _choose(writes, origin, _reducer(reader, channel), found.ran)
 
 
 def _name(name: str) -> str:
@@ -221,10 +245,9 @@ def _reducer(reader: Reader, channel: str) -> str | None:
 
 
 def _choose(
-    writes: list[tuple[str, str, Any]], origin: Origin, reducer: str | None, ran: list[str]
+    writes: list[tuple[str, str, Any]], origin: Origin, reducer: str | None, ran: Sequence[str]
 ) -> tuple[str, str | None, str]:
     if not writes:  # a saver that drops a step's writes once the step is over
-        ran = [_name(node) for node in ran]
         return _listed(ran) or "an unknown task", None, "" if len(ran) == 1 else "not exact"
     if len(origin.path) > 1 and len(writes) > 1:
         held = [w for w in writes if _holds(w[2], origin)]

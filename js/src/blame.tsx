@@ -9,7 +9,7 @@ import { Button, ErrorBox } from "./ui";
 export function useBlame(store: Store | null, id: string, entry: Entry) {
   const [found, setFound] = useState<BlameAnswer | null>(null);
   const [error, setError] = useState<KernelError | null>(null);
-  const able = store !== null && store.hello.value?.session !== "export" && entry.p.length > 0;
+  const able = store !== null && entry.p.length > 0;
   const ask = async () => {
     if (!store || !able) return;
     setError(null);

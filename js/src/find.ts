@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { filterRows, searchRows } from "./search";
+import { searchRows } from "./search";
 import { asKernelError, type Store } from "./store";
 
 /** Whether a query is in the filter language, which the kernel answers; plain words are found here. */
@@ -28,8 +28,7 @@ interface Answer {
 export function useHits(store: Store, query: string): Hits {
   const version = store.version.value;
   const [answer, setAnswer] = useState<Answer | null>(null);
-  const exported = store.hello.value?.session === "export";
-  const filter = isFilter(query) && !exported;
+  const filter = isFilter(query);
   useEffect(() => {
     if (!filter) return;
     let alive = true;
@@ -41,17 +40,16 @@ export function useHits(store: Store, query: string): Hits {
   }, [filter, query, version]);
   return useMemo(() => {
     const known = answer?.query === query ? answer : null;
-    const alone = exported && isFilter(query) ? filterRows(store.forest.every, query) : null;
-    const ids = filter ? (known?.ids ?? []) : alone ? alone.ids : searchRows(store.forest.every, query);
+    const ids = filter ? (known?.ids ?? []) : searchRows(store.forest.every, query);
     if (ids === null) return { hits: null, ids: [], searching: false, problem: null };
     const rows = ids.map((id) => store.lanes.index(id)).filter((at) => at >= 0);
     return {
       hits: new Set(rows),
       ids,
       searching: filter && !known?.done,
-      problem: filter ? (known?.problem ?? null) : (alone?.problem ?? null),
+      problem: filter ? (known?.problem ?? null) : null,
     };
-  }, [filter, exported, query, version, answer]);
+  }, [filter, query, version, answer]);
 }
 
 async function ask(store: Store, query: string, alive: () => boolean, tell: (answer: Answer) => void) {

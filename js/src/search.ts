@@ -16,34 +16,6 @@ function matches(row: Row, text: string): boolean {
   return words.some((word) => word.toLowerCase().includes(text));
 }
 
-const FIELDS: Record<string, (row: Row) => readonly string[]> = {
-  node: (row) => row.nodes,
-  next: (row) => row.next,
-  changed: (row) => row.changed,
-  source: (row) => [row.source],
-  status: (row) => [row.status],
-  step: (row) => [String(row.step)],
-  id: (row) => [row.id],
-};
-
-/** As `searchRows`, for the part of the filter language that rows alone answer, and what of the query they don't. */
-export function filterRows(rows: readonly Row[], query: string): { ids: string[]; problem: string | null } {
-  let kept = rows.filter((row) => !row.unfinished);
-  for (const term of query.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []) {
-    const [, not = "", name = "", text = ""] = /^(-?)(?:(\w+):)?"?([^"]*)"?$/.exec(term) ?? [];
-    const read = FIELDS[name];
-    if (!text || (name ? !read : /[~=<>"]/.test(term))) {
-      return { ids: [], problem: `An exported page finds rows, not values: ${term}` };
-    }
-    const low = text.toLowerCase();
-    const whole = name === "step";
-    const fits = (row: Row) =>
-      read ? read(row).some((one) => (whole ? one === low : one.toLowerCase().includes(low))) : matches(row, low);
-    kept = kept.filter((row) => fits(row) !== (not === "-"));
-  }
-  return { ids: kept.map((row) => row.id).reverse(), problem: null };
-}
-
 /** The newest row from `from` down to the oldest that fits, or -1. */
 export function findLast(rows: readonly Row[], fits: (one: Row) => boolean, from: number): number {
   for (let at = from; at >= 0; at--) if (fits(rows[at] as Row)) return at;

@@ -10,8 +10,8 @@ from graphs import CONFIG, chain_graph
 
 from ckpt_viz.explorer import explore
 from ckpt_viz.explorer.bundle import packed_asset
+from ckpt_viz.explorer.collected import collect
 from ckpt_viz.explorer.drawn import NODE_LIMIT, shape_json
-from ckpt_viz.explorer.export import collect
 from ckpt_viz.explorer.messages import answer
 from ckpt_viz.timeline import open_timeline
 from ckpt_viz.timeline.shape import Shape, ShapeEdge, ShapeNode

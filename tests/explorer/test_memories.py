@@ -8,7 +8,7 @@ import pytest
 from graphs import CONFIG
 
 from ckpt_viz.explorer import explore
-from ckpt_viz.explorer.export import collect
+from ckpt_viz.explorer.collected import collect
 from ckpt_viz.explorer.messages import answer
 
 SECRET = "sk-very-secret"

@@ -5,7 +5,7 @@ import json
 from graphs import CONFIG, chain_graph
 
 from ckpt_viz.explorer import explore
-from ckpt_viz.explorer.export import collect
+from ckpt_viz.explorer.collected import collect
 from ckpt_viz.explorer.messages import answer
 from ckpt_viz.explorer.stored import VERSION_LIMIT
 
