@@ -60,7 +60,10 @@ def _with_assets(data: Json) -> Json:
 
 def history(session: Session) -> Json:
     """The states themselves, without what is redacted: what `explore("run.json")` opens again."""
-    return history_json(session.timeline, session.redact.without)
+    found = history_json(session.timeline, session.redact.without)
+    for space in found["spaces"]:
+        space["values"] = session.redact.scrubbed(space["values"], values=True)
+    return found
 
 
 def safe_json(data: Any) -> str:

@@ -125,13 +125,14 @@ class GraphTimeline(GraphRuns):
         here = self._reference(None)
         return self._labels.of(self.saver, here.thread_id, here.checkpoint_ns)
 
-    def set_label(self, checkpoint_id: str, label: str | None) -> None:
-        """Names a checkpoint; None takes the name away.
+    def set_label(self, checkpoint_id: str | None, label: str | None) -> None:
+        """Names a checkpoint (None: the newest); as a label, None takes the name away.
 
         A saver without labels keeps it for this session, as may a history that is only read.
+        Raises `CheckpointNotFoundError` where there is none.
         """
-        self.require(checkpoint_id)
-        config = self._reference(checkpoint_id).config
+        found = config_id(self.require(checkpoint_id).config)
+        config = self._reference(found).config
         self._labels.set(self.saver, config, label, in_saver=self._forbidden is None)
 
     def delete_thread(self, thread_id: str) -> None:

@@ -1,15 +1,16 @@
 """A thread's history as JSON: written from any timeline, and opened again as a source.
 
 Form: `{"format": "ckpt-viz-history", "version": 1, "thread", "title", "notes", "spaces": [...]}`;
-a space is a namespace with its `shape`, a table of `values` and its `checkpoints`, which name
-values by their place in the table: what did not change is written once. Values are in the form of
-`wire`. Beyond the limits the oldest checkpoints and the largest values are left out, and noted.
+a space is a namespace with its `shape`, its `labels`, a table of `values` and its `checkpoints`,
+which name values by their place in the table: what did not change is written once. Values are in
+the form of `wire`. Beyond the limits the oldest checkpoints and the largest values are left out,
+and noted.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any
@@ -42,6 +43,15 @@ class HistoryFile(RecordedSaver):
 
     why = "This is an exported history: it can be read, and there is no graph here to run"
     name = "export"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.named: dict[str, list[dict[str, Any]]] = {}
+        """The labels of each thread."""
+
+    def labels(self, thread_id: str) -> Sequence[dict[str, Any]]:
+        """What somebody named checkpoints of a thread, as a saver tells it."""
+        return self.named.get(thread_id, [])
 
 
 # -- writing ---------------------------------------------------------------------------------
@@ -77,17 +87,15 @@ class _Table:
 
 
 def history_json(timeline: Any, shown: Shown = lambda values: values) -> dict[str, Any]:
-    """The history of a timeline's thread, with the namespaces below where it looks.
+    """The history of a timeline's thread, in all its namespaces.
 
     `shown` hides what must not leave Python: it is asked for every value, by its channel.
     """
     notes: list[str] = list(getattr(timeline, "notes", ()))
-    here = timeline.checkpoint_ns
     spaces, left = [], TOTAL_LIMIT
     for ns in timeline.namespaces():
-        if ns == here or (ns.startswith(here) and (not here or ns[len(here)] == "|")):
-            space, left = _space(timeline.at(timeline.thread_id, ns), shown, notes, left)
-            spaces.append(space)
+        space, left = _space(timeline.at(timeline.thread_id, ns), shown, notes, left)
+        spaces.append(space)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -107,6 +115,7 @@ def _space(timeline: Any, shown: Shown, notes: list[str], left: int) -> tuple[di
     space = {
         "ns": timeline.checkpoint_ns,
         "shape": _shape_json(timeline.topology),
+        "labels": [{"id": id_, "text": text} for id_, text in timeline.labels().items()],
         "checkpoints": checkpoints,
         "head": _head(timeline, rows[-1].id, table) if rows else None,
         "values": table.values,
@@ -245,6 +254,10 @@ def _read_space(saver: HistoryFile, thread: str, space: dict[str, Any]) -> None:
     ns = str(space["ns"])
     saver.shapes["|".join(part.split(":", 1)[0] for part in ns.split("|"))] = _read_shape(
         space["shape"]
+    )
+    saver.named.setdefault(thread, []).extend(
+        {"checkpoint_ns": ns, "checkpoint_id": str(one["id"]), "label": str(one["text"])}
+        for one in space.get("labels") or ()
     )
     for told in space["checkpoints"]:
         saver.put(_read_checkpoint(thread, ns, told, values))

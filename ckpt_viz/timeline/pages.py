@@ -47,7 +47,7 @@ class PagedRows:
     def _lighten(self, tup: Any) -> Light:
         raise NotImplementedError
 
-    def require(self, checkpoint_id: str) -> Any:
+    def require(self, checkpoint_id: str | None) -> Any:
         """The checkpoint tuple. Raises `CheckpointNotFoundError` when there is none."""
         raise NotImplementedError
 

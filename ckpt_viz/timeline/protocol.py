@@ -143,7 +143,7 @@ class Timeline(Protocol):
         """Checkpoint id -> the name that somebody gave it."""
         ...
 
-    def set_label(self, checkpoint_id: str, label: str | None) -> None:
+    def set_label(self, checkpoint_id: str | None, label: str | None) -> None:
         """Names a checkpoint; None takes the name away. Kept for the session where `can` says."""
         ...
 

@@ -17,7 +17,9 @@ REDACTED = "[redacted]"
 SHORTEST = 4
 """Shorter texts are not taken out of sentences: they would be part of other words."""
 LEARNT = 2_000
-TELLING = frozenset({"text", "message", "error", "traceback", "why", "versions", "note", "s"})
+TELLING = frozenset(
+    {"text", "message", "error", "traceback", "why", "versions", "note", "s", "before", "after"}
+)
 """Fields of a message that hold sentences; elsewhere only longer texts with a blank are changed."""
 DEPTH = 12
 WIDTH = 2_000
@@ -111,14 +113,14 @@ class Redaction:
             text = text.replace(secret, REDACTED)
         return text
 
-    def scrubbed(self, thing: Any, telling: bool = True) -> Any:
-        """JSON-like data in which no sentence holds a learnt text."""
+    def scrubbed(self, thing: Any, telling: bool = True, values: bool = False) -> Any:
+        """JSON-like data in which no sentence holds a learnt text; with `values`, no text does."""
         if not self._secrets:
             return thing
         if isinstance(thing, str):
-            return self.scrub(thing) if telling or " " in thing else thing
+            return self.scrub(thing) if telling or values or " " in thing else thing
         if isinstance(thing, dict):
-            return {k: self.scrubbed(child, k in TELLING) for k, child in thing.items()}
+            return {k: self.scrubbed(child, k in TELLING, values) for k, child in thing.items()}
         if isinstance(thing, list):
-            return [self.scrubbed(child, False) for child in thing]
+            return [self.scrubbed(child, False, values) for child in thing]
         return thing

@@ -230,13 +230,17 @@ class GraphReader(PagedRows):
         ask = getattr(copy, "is_available", None)
         return bool(ask()) if ask is not None else True
 
-    def require(self, checkpoint_id: str) -> Any:
-        """The checkpoint tuple. Raises `CheckpointNotFoundError` when there is none."""
+    def require(self, checkpoint_id: str | None) -> Any:
+        """The checkpoint tuple (None: the newest).
+
+        Raises `CheckpointNotFoundError` when there is none.
+        """
         tup = self._find(checkpoint_id)
         if tup is None:
             space = f", namespace {self.checkpoint_ns!r}" if self.checkpoint_ns else ""
+            which = "no checkpoint" if checkpoint_id is None else f"no checkpoint {checkpoint_id!r}"
             raise CheckpointNotFoundError(
-                f"Thread {self.thread_id!r}{space} has no checkpoint {checkpoint_id!r}. "
+                f"Thread {self.thread_id!r}{space} has {which}. "
                 "It may have been pruned; refresh, and pick one of the ids in the tree."
             )
         return tup

@@ -89,6 +89,27 @@ def test_a_redacted_path_is_in_no_file_and_no_picture(page, tmp_path):
     assert KEY not in str(page.explorer.diff(None))
 
 
+def test_what_is_hidden_inside_graphs_and_in_older_states_is_in_no_file(e, tmp_path):
+    def forget(state):
+        return {"config": {"api_key": ""}, "tools": [f"used {KEY}", KEY]}
+
+    inner = e.StateGraph(State)
+    inner.add_node("use", lambda s: {"config": {"api_key": KEY}, "n": 2})
+    inner.add_node("forget", forget)
+    inner.add_edge(e.START, "use").add_edge("use", "forget")
+    outer = e.StateGraph(State)
+    outer.add_node("sub", inner.compile())
+    outer.add_edge(e.START, "sub")
+    graph = outer.compile(checkpointer=e.Saver())
+    graph.invoke({"n": 0}, CONFIG)
+    explorer = explore(graph, follow=False, redact=["*.api_key"])
+    for kind in ("html", "json", "svg", "dot"):
+        text = explorer.export(tmp_path / f"run.{kind}").read_text()
+        assert KEY not in text, kind
+        assert kind in ("svg", "dot") or "used [redacted]" in text
+    explorer.close()
+
+
 def test_nothing_of_the_state_nor_a_search_is_synced(page):
     page.get("hello")
     page.get("search", query="tools~needle-of-mine")

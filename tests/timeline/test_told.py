@@ -136,6 +136,21 @@ def test_an_exported_file_tells_all_that_the_graph_tells(e, name, tmp_path):
     assert histories.told(found) == histories.told(real)
 
 
+def test_labels_travel_and_an_export_from_inside_holds_all_namespaces(tmp_path):
+    e = engine("ckpt_viz")
+    real = open_timeline(RUNS["nested"](e, e.Saver(), CONFIG), "1")
+    ns = real.namespaces()[1]
+    real.set_label(None, "the end")
+    real.at("1", ns).set_label(real.at("1", ns).rows()[0].id, "inside")
+    explorer = ckpt_viz.explore(real.graph, "1", checkpoint_ns=ns, follow=False)
+    found = open_timeline(explorer.export(tmp_path / "run.json"))
+    assert found.namespaces() == real.namespaces()
+    for one in real.namespaces():
+        assert found.at("1", one).labels() == real.at("1", one).labels() != {}
+    found.set_label(found.rows()[0].id, "for now")
+    assert sorted(found.labels().values()) == ["for now", "the end"]
+
+
 @pytest.mark.parametrize("name", ["sends", "asks_beside", "fails_beside", "nested_asks"])
 def test_a_log_is_exported_and_opened_again(name, tmp_path):
     e = engine("ckpt_viz")
