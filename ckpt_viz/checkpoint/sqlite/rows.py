@@ -180,6 +180,8 @@ def _read_body(id_: str, data: bytes) -> tuple[Checkpoint, str | None]:
         versions = {_text(c): x for c, x in versions.items()}
         seen = {_text(n): {_text(c): x for c, x in one.items()} for n, one in seen.items()}
         updated = updated and [_text(c) for c in updated]
+    if updated is not None:
+        frozenset(updated)  # an error here if it holds no names
     made = {
         "v": v,
         "ts": ts,
