@@ -52,8 +52,8 @@ class NamedBarrierValue(Cell):
         return self.get() if self.is_available() else MISSING
 
     def get(self) -> Any:
-        if self.seen != self.names:
-            waits = sorted(map(str, self.names - self.seen))
+        if not self.is_available():
+            waits = sorted(map(str, self.names - self.seen)) or "the end of the run"
             raise EmptyChannelError(f"Barrier {self.key!r} still waits for {waits}.")
         return None
 

@@ -98,7 +98,7 @@ class Graph:
         nodes = []
         for node in self.nodes.values():
             shown: dict[str, Any] = {"id": node.id}
-            if node.name != END:
+            if node.name != END and node.data is not None:
                 kind = type(node.data)
                 path = [*kind.__module__.split("."), kind.__name__]
                 shown |= {"type": "runnable", "data": {"id": path, "name": node.id}}

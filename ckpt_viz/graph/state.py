@@ -263,14 +263,18 @@ class StateGraph:
         name = "condition" if name == "<lambda>" else name
         if name in self.branches.get(source, {}):
             raise ValueError(f"Branch with name `{name}` already exists for node `{source}`")
+        hints = hints_of(path)
         if isinstance(path_map, list | tuple):
             path_map = {target: target for target in path_map}
         elif path_map is None:
-            hinted = literals(hints_of(path).get("return"))
+            hinted = literals(hints.get("return"))
             path_map = {target: target for target in hinted} or None
         call, is_async = callable_of(path)
+        schema = input_of(path, hints)
+        if schema is not None:
+            self._add_schema(schema)
         self.branches.setdefault(source, {})[name] = Branch(
-            name, call, path_map, is_async, wants_of(path), path
+            name, call, path_map, is_async, wants_of(path), path, schema
         )
         return self
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from ckpt_viz.channels import (
@@ -16,8 +17,8 @@ from ckpt_viz.channels import (
 from ckpt_viz.constants import END, ROOT, START, TASKS
 from ckpt_viz.graph.schema import channels_of, coercer, managed_of
 from ckpt_viz.graph.spec import NodeSpec, Policies
-from ckpt_viz.graph.writing import Writing
-from ckpt_viz.pregel.program import Node, Write, branch_to
+from ckpt_viz.graph.writing import Branch, Writing
+from ckpt_viz.pregel.program import Node, View, Write, branch_to
 from ckpt_viz.pregel.retry import policies_of
 from ckpt_viz.types import Send
 
@@ -125,7 +126,14 @@ class Wiring:
 
     def _writing(self, name: str) -> Writing:
         branches = self.builder.branches.get(name, {}).values()
-        return Writing(self.keys, tuple(self.edges.get(name, ())), tuple(branches))
+        seeing = [replace(branch, view=self._view(name, branch)) for branch in branches]
+        return Writing(self.keys, tuple(self.edges.get(name, ())), seeing)
+
+    def _view(self, name: str, branch: Branch) -> View:
+        """What a router reads: what its annotation says, else what its node reads."""
+        spec, own = self.builder.nodes.get(name), branch.input_schema
+        schema = own or (spec.input_schema if spec else self.builder.state_schema)
+        return View(*self._reading(schema), coercer(schema), passes=own is None)
 
 
 def _one(keys: Iterable[str]) -> str | list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ckpt_viz.constants import END, ROOT, START, TASKS
 from ckpt_viz.errors import InvalidUpdateError, ParentCommand
-from ckpt_viz.pregel.program import Write, branch_to
+from ckpt_viz.pregel.program import View, Write, branch_to
 from ckpt_viz.types import Command, Send, scope
 
 
@@ -98,7 +98,10 @@ def target_writes(target: Any) -> list[Write]:
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Branch:
-    """A router after a node, with the map from its answers to nodes."""
+    """A router after a node, with the map from its answers to nodes.
+
+    ``input_schema`` is the class that its parameter is annotated with, ``view`` what it is given.
+    """
 
     name: str
     router: Callable[..., Any]
@@ -106,6 +109,8 @@ class Branch:
     is_async: bool
     wants: tuple[str, ...] = ()
     path: Any = None
+    input_schema: Any = None
+    view: View | None = None
 
     @property
     def shown(self) -> str:
@@ -156,8 +161,8 @@ class Writing:
         writes += self.edges
         return writes
 
-    def route(self, read: Callable[[], Any], around: Any = None) -> Any:
-        """The writes of the routers, each on a fresh read; a coroutine if one of them is async.
+    def route(self, read: Callable[[Any], Any], around: Any = None) -> Any:
+        """The writes of the routers, each on a fresh read; a coroutine if one is async.
 
         ``around(branch, position, state)`` asks a router in the place of its ``ask``.
         """
@@ -169,12 +174,13 @@ class Writing:
             writes += branch.writes(answer)
         return writes
 
-    def _ask(self, position: int, read: Callable[[], Any], around: Any) -> Any:
+    def _ask(self, position: int, read: Callable[[Any], Any], around: Any) -> Any:
         branch = self.branches[position]
-        return branch.ask(read()) if around is None else around(branch, position, read())
+        state = read(branch.view)
+        return branch.ask(state) if around is None else around(branch, position, state)
 
     async def _await(
-        self, writes: list[Write], answer: Any, first: int, read: Callable[[], Any], around: Any
+        self, writes: list[Write], answer: Any, first: int, read: Callable[[Any], Any], around: Any
     ) -> list[Write]:
         for position in range(first, len(self.branches)):
             given = answer if position == first else self._ask(position, read, around)

@@ -55,7 +55,7 @@ async def _abody(run: Run, own: TaskScope) -> None:
     if own.pushed is not None:
         task.writes = writes = own.pushed + writes
     if node.route is not None:
-        more = routes(run, task, own)
+        more = routes(run, task, output, own)
         task.writes = writes + (more if isinstance(more, list) else await more)
 
 

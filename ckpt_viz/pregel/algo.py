@@ -228,4 +228,15 @@ def node_input(live: Live, node: Node, step: int) -> tuple[bool, Any]:
     if node.managed:
         clock = Clock(step, live.stop)
         value |= {name: kind.get(clock) for name, kind in node.managed}
-    return True, value if node.schema is None else node.schema(value)
+    return True, value if node.schema is None else _coerced(node, value)
+
+
+def _coerced(node: Node, value: dict[str, Any]) -> Any:
+    """The values as the node's own class; an error tells which node would have run."""
+    assert node.schema is not None
+    try:
+        return node.schema(value)
+    except Exception as error:
+        path = str((PULL, node.name))
+        error.add_note(f"Before task with name '{node.name}' and path '{path}'")
+        raise

@@ -178,7 +178,8 @@ def _writes_as(run: Run, task: Task, values: Any) -> list[tuple[str, Any]]:
     def write() -> list[tuple[str, Any]]:
         scope.set(TaskScope(task, run))
         task.writes = task.node.write(values)
-        return task.writes + (route_now(run, task) if task.node.route is not None else [])
+        routed = route_now(run, task, values) if task.node.route is not None else []
+        return task.writes + routed
 
     return copy_context().run(write)
 

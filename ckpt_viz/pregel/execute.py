@@ -12,6 +12,7 @@ from ckpt_viz.channels import MISSING
 from ckpt_viz.constants import ROOT
 from ckpt_viz.errors import GraphInterrupt, NodeCancelledError, ParentCommand
 from ckpt_viz.pregel.langchain import enter
+from ckpt_viz.pregel.program import View
 from ckpt_viz.pregel.retry import attempts
 from ckpt_viz.pregel.run import Run
 from ckpt_viz.pregel.scope import TaskScope
@@ -19,23 +20,25 @@ from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import Command
 
 
-def fresh_read(run: Run, task: Task, writes: list[tuple[str, Any]]) -> Any:
+def fresh_read(run: Run, writes: list[tuple[str, Any]], output: Any, view: View) -> Any:
     """What a router sees: the state with this task's own writes applied, and nothing else's."""
-    node, channels = task.node, run.live.channels
+    channels = run.live.channels
     mine: dict[str, list[Any]] = {}
     for name, value in writes:
         mine.setdefault(name, []).append(value)
     state: dict[str, Any] = {}
-    for name in run.program.output_channels if node.hidden else node.reads:
+    for name in view.reads:
         channel = channels[name]
         value = channel.after(mine[name]) if name in mine else channel.peek()
         if value is not MISSING:
             state[name] = value
-    if node.managed:
-        state |= {name: kind.get(run) for name, kind in node.managed}
+    if view.managed:
+        state |= {name: kind.get(run) for name, kind in view.managed}
     if ROOT in state:
         return state[ROOT]
-    return state if node.schema is None else node.schema(state)
+    if view.schema is not None:
+        return view.schema(state)
+    return {**output, **state} if view.passes and isinstance(output, dict) else state
 
 
 def received(sent: ParentCommand) -> Command[Any]:
@@ -82,25 +85,27 @@ def _body(run: Run, own: TaskScope) -> None:
     if own.pushed is not None:
         task.writes = writes = own.pushed + writes
     if node.route is not None:
-        task.writes = writes + route_now(run, task, own)
+        task.writes = writes + route_now(run, task, output, own)
 
 
-def routes(run: Run, task: Task, own: TaskScope | None) -> Any:
+def routes(run: Run, task: Task, output: Any, own: TaskScope | None) -> Any:
     """The writes of a task's routers, or what to await for them; a trace is told of each."""
     route: Any = task.node.route
-    read = partial(fresh_read, run, task, task.writes)
+    read = partial(fresh_read, run, task.writes, output)
     if run.trace is None:
         return route(read)
     return route(read, partial(run.trace.router, own))
 
 
-def route_now(run: Run, task: Task, own: TaskScope | None = None) -> list[tuple[str, Any]]:
-    """The writes of a task's routers.
+def route_now(
+    run: Run, task: Task, output: Any, own: TaskScope | None = None
+) -> list[tuple[str, Any]]:
+    """The writes of a task's routers, after the node's ``output``.
 
     Raises:
         TypeError: a router is async, and nobody can await it here.
     """
-    found: Any = routes(run, task, own)
+    found: Any = routes(run, task, output, own)
     if isinstance(found, list):
         return found
     frame = getattr(found, "cr_frame", None)

@@ -54,7 +54,9 @@ def _run_steps(run: Run, value: Any) -> Script:
         yield from run.flush()
         raise
     if not run.interrupts and not run.program.momentary:
-        run.output = run.read()
+        found = run.read()
+        whole = isinstance(run.program.output_channels, str)
+        run.output = found if found or whole else None
     yield from run.finish()
 
 

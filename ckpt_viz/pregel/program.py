@@ -28,12 +28,25 @@ def branch_to(target: Any) -> str:
     return "branch:to:" + target if isinstance(target, str) else f"branch:to:{target}"
 
 
+@dataclass(slots=True, frozen=True)
+class View:
+    """What a router is given: ``reads`` of the state, and ``managed``, as ``schema`` makes it.
+
+    ``passes``: the keys of the node's own answer that are not among them come along.
+    """
+
+    reads: tuple[str, ...]
+    managed: tuple[tuple[str, ManagedValueSpec], ...]
+    schema: Callable[[dict[str, Any]], Any] | None
+    passes: bool
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """One node: what it reads, what starts it, what it calls and how its output is written.
 
     ``write(output)`` gives the writes of an output; ``route(read)`` those of the routers after it,
-    where ``read()`` is a fresh view of the state with the node's own writes applied. A ``single``
+    where ``read(view)`` is the state with the node's own writes applied. A ``single``
     node gets the bare value of the one channel that it reads, and waits while that is empty.
     ``calls`` tells that its code is known to call tasks, ``acall`` is awaited instead of ``call``.
     ``retry``, ``timeout`` and ``cache`` are its policies, ``handler`` the node that takes over when
