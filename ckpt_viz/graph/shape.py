@@ -54,7 +54,7 @@ class Walk:
         found = [self.edges[pair] for pair in sorted(self.edges)]
         lead = {edge.source for edge in found}
         reached = {edge.target for edge in found} - {END}
-        ends = [Edge(n, END) for n in self.builder.nodes if n in reached and n not in lead]
+        ends = [Edge(n, END) for n in sorted(reached - lead) if n in self.builder.nodes]
         if START not in lead:
             ends.append(Edge(START, END, None, True))
         if not ends and not any(edge.target == END for edge in found):

@@ -59,9 +59,9 @@ class Item:
     def dict(self) -> dict[str, Any]:
         """The item as plain data, times as ISO text."""
         return {
-            "value": self.value,
-            "key": self.key,
             "namespace": list(self.namespace),
+            "key": self.key,
+            "value": self.value,
             "created_at": self.created_at.isoformat(),
             "updated_at": self.updated_at.isoformat(),
         }
