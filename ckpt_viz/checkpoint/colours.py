@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator
-from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Coroutine, Generator
+from functools import partial, wraps
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
+S = TypeVar("S")
 Script = Generator[Any, Any, T]
 
 
@@ -69,31 +71,11 @@ class Door(Protocol):
         ...
 
 
-class Colours:
-    """Both colours of one server.
-
-    Args:
-        door: the kind of server.
-        given: a client of the user's, which is never closed here; None to open our own.
-        is_async: whether the given client is an async one.
-    """
-
-    def __init__(self, door: Door, given: Any = None, *, is_async: bool = False) -> None:
-        self._door = door
-        self._ours = given is None
-        self._sync: Any = None if is_async else given
-        self._async: Any = given if is_async else None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._lock = threading.Lock()
-        if is_async:
-            self._loop = _running()
+class Plans:
+    """Runs plans in either colour; how a transaction is run, a kind of database tells."""
 
     def run(self, plan: Plan[T]) -> T:
-        """Run a plan and wait.
-
-        Raises:
-            RuntimeError: the client belongs to the loop that runs in this very thread.
-        """
+        """Run a plan and wait."""
         step = plan.__next__
         while True:
             try:
@@ -117,6 +99,75 @@ class Colours:
                 step = partial(plan.send, await self._aone(wanted))
             except BaseException as error:  # noqa: BLE001 - the plan decides what follows
                 step = partial(plan.throw, error)
+
+    def _one(self, wanted: Transaction) -> Any:
+        raise NotImplementedError
+
+    async def _aone(self, wanted: Transaction) -> Any:
+        raise NotImplementedError
+
+    def is_awaited(self) -> bool:
+        """Whether the running loop is one that waiting would stop for ever."""
+        return False
+
+    async def enter(self) -> None:
+        """Open what async calls of the running loop use; `aclose` must follow in that loop."""
+
+    def close(self) -> None:
+        """Close what was opened here for sync calls; it opens again when used."""
+
+    async def aclose(self) -> None:
+        """Close what was opened here, in either colour."""
+        self.close()
+
+
+def both(
+    plan: Callable[Concatenate[S, P], Plan[T]],
+) -> tuple[
+    Callable[Concatenate[S, P], T],
+    Callable[Concatenate[S, P], Coroutine[Any, Any, T]],
+]:
+    """The pair of methods of a plan, which are named as it is but for the underscore.
+
+    Of a saver that never blocks the async one calls the other, which a subclass may have replaced.
+    """
+    name = plan.__name__.lstrip("_")
+
+    def run(self: Any, *args: Any, **options: Any) -> Any:
+        return self._colours.run(plan(self, *args, **options))
+
+    async def arun(self: Any, *args: Any, **options: Any) -> Any:
+        if self.never_blocks:
+            return getattr(self, name)(*args, **options)
+        return await self._colours.arun(plan(self, *args, **options))
+
+    pair: Any = run, arun
+    for made, its_name in zip(pair, (name, f"a{name}"), strict=True):
+        wraps(plan)(made)
+        made.__name__ = its_name
+        made.__qualname__ = plan.__qualname__.replace(plan.__name__, its_name)
+    return pair  # type: ignore[no-any-return]
+
+
+class Colours(Plans):
+    """Both colours of one server. A sync call raises RuntimeError where the client belongs to the
+    loop that runs in this very thread.
+
+    Args:
+        door: the kind of server.
+        given: a client of the user's, which is never closed here; None to open our own.
+        is_async: whether the given client is an async one.
+    """
+
+    def __init__(self, door: Door, given: Any = None, *, is_async: bool = False) -> None:
+        self._door = door
+        self._ours = given is None
+        self._sync: Any = None if is_async else given
+        self._async: Any = given if is_async else None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
+        if is_async:
+            self._loop = _running()
 
     def _one(self, wanted: Transaction) -> Any:
         script, mode = wanted

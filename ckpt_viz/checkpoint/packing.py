@@ -6,11 +6,15 @@ Between the two a saver may tell a value as a change, and compress it: pack, com
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 from ormsgpack import packb
 
+from ckpt_viz.checkpoint.kept import Kept
+from ckpt_viz.checkpoint.keys import version_name, version_of
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
+from ckpt_viz.checkpoint.serde.compress import expand, squeeze
 from ckpt_viz.checkpoint.serde.encode import OPTIONS
 from ckpt_viz.checkpoint.serde.jsonplus import JsonPlusSerializer
 
@@ -54,6 +58,60 @@ class Packing:
             SerializationError: the bytes were changed, or moved here from another place.
         """
         return self._unseal(typed, aad(place)) if self.sealed else typed
+
+
+class Packer:
+    """How one saver packs values for its rows, and what it remembers between puts.
+
+    ``name_of`` and ``version_of`` lead from a version to its name in a `BlobKey`, and back.
+    """
+
+    name_of: Any = staticmethod(version_name)
+    version_of: Any = staticmethod(version_of)
+
+    def __init__(self) -> None:
+        self.kept = Kept()
+        self.codec: Any = None
+
+    def using(self, serde: SerializerProtocol) -> Self:
+        """This, with a serializer: that of a saver may be replaced."""
+        if self.codec is None or self.codec.serde is not serde:
+            self.use(serde)
+        return self
+
+    def use(self, serde: SerializerProtocol) -> Packing:
+        """Read and write by another serializer from now on."""
+        self.codec = codec = Packing(serde)
+        self.kept.drop()
+        return codec
+
+    def close(self, typed: Typed, *place: Any) -> Typed:
+        """Packed bytes as a row holds them."""
+        return self.codec.seal(typed, *place) if self.codec.sealed else squeeze(typed)
+
+    def open(self, typed: Typed, *place: Any) -> Typed:
+        """The packed bytes of a row."""
+        return expand(self.codec.unseal(typed, *place))
+
+    def load(self, typed: Typed, *place: Any) -> Any:
+        """The value of a row that is told in full."""
+        return self.codec.loads(self.open(typed, *place))
+
+    def moved(self, typed: Typed, source: str, target: str, *place: Any) -> Typed:
+        """What one thread stores at a place, as another stores it there."""
+        codec = self.codec
+        if not codec.sealed:
+            return typed
+        return codec.seal(codec.unseal(typed, source, *place), target, *place)  # type: ignore[no-any-return]
+
+    def body_of(self, row: Any, bases: Mapping[Any, Any]) -> dict[str, Any]:
+        """The checkpoint of a row without its values; ``bases`` has what it is told against."""
+        raise NotImplementedError
+
+    def whole_body(self, body: dict[str, Any]) -> Typed:
+        """A checkpoint told in full."""
+        made: Typed = self.codec.dumps(body)
+        return made
 
 
 def aad(place: tuple[Any, ...]) -> bytes:

@@ -16,6 +16,7 @@ from ckpt_viz.checkpoint.base import (
 )
 from ckpt_viz.checkpoint.colours import Script
 from ckpt_viz.checkpoint.keys import version_name
+from ckpt_viz.checkpoint.packing import Packer
 from ckpt_viz.checkpoint.scripted.rows import Blob, BlobKey, Query, Row, Rows, Write
 from ckpt_viz.checkpoint.scripted.values import Values
 from ckpt_viz.checkpoint.serde.base import Typed
@@ -140,12 +141,12 @@ def bodies_of(rows: Rows, values: Values, of: Sequence[Row]) -> Script[list[Chec
 
 def _body(values: Values, row: Row, known: Mapping[tuple[str, str, str], Row]) -> Checkpoint:
     with telling(row.thread, row.ns, row.id, "its body"):
-        body = values.checkpoint(row, known)
+        body = values.body_of(row, known)
         body["channel_versions"].items()
         return body
 
 
-def meta_of(values: Values, row: Row) -> Metadata:
+def meta_of(values: Packer, row: Row) -> Metadata:
     """The metadata of a row."""
     with telling(row.thread, row.ns, row.id, "its metadata"):
         return {**values.load(row.meta, row.thread, row.ns, row.id, "metadata")}

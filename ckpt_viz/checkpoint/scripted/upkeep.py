@@ -6,16 +6,18 @@ Before something goes, what is told against it is told anew: against what stays,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 from ckpt_viz.checkpoint import delta
 from ckpt_viz.checkpoint.base import Removal, config_of
 from ckpt_viz.checkpoint.colours import Script
-from ckpt_viz.checkpoint.keys import version_name, version_of
+from ckpt_viz.checkpoint.packing import Packer
 from ckpt_viz.checkpoint.scripted.reading import meta_of
 from ckpt_viz.checkpoint.scripted.rows import Blob, BlobKey, Edit, Row, Rows, Survey, Write
 from ckpt_viz.checkpoint.scripted.values import Values, count_of, merge
 from ckpt_viz.checkpoint.serde.base import Typed
+from ckpt_viz.checkpoint.telling import telling
 from ckpt_viz.checkpoint.upkeep import farthest_needed, path_of, to_keep
 
 NOTHING = Removal([], 0, 0)
@@ -26,14 +28,18 @@ Choose = Callable[["Thread", str], set[str]]
 class Thread:
     """A thread as a survey shows it."""
 
-    def __init__(self, name: str, survey: Survey, values: Values) -> None:
+    def __init__(self, name: str, survey: Survey, values: Packer) -> None:
         self.name = name
         self.survey = survey
-        self._values = values
+        self.values = values
         self._by_id = {(row.thread, row.ns, row.id): row for row in survey.rows}
-        self._wrote: dict[tuple[str, str], set[str]] = {}
-        for (ns, id_, _, _), size in survey.writes.items():
-            self._wrote.setdefault((ns, id_), set()).add(size.channel)
+
+    @cached_property
+    def _wrote(self) -> dict[tuple[str, str], set[str]]:
+        found: dict[tuple[str, str], set[str]] = {}
+        for (ns, id_, _, _), size in self.survey.writes.items():
+            found.setdefault((ns, id_), set()).add(size.channel)
+        return found
 
     def namespaces(self) -> list[str]:
         """The namespaces that hold checkpoints."""
@@ -45,7 +51,8 @@ class Thread:
 
     def body(self, row: Row) -> dict[str, Any]:
         """A checkpoint without its values."""
-        return self._values.checkpoint(row, self._by_id)
+        with telling(row.thread, row.ns, row.id, "its body"):
+            return self.values.body_of(row, self._by_id)
 
     def places(self, rows: Iterable[Row]) -> set[BlobKey]:
         """Where the values of checkpoints are."""
@@ -53,8 +60,8 @@ class Thread:
 
     def places_of(self, row: Row) -> list[BlobKey]:
         """Where the values of a checkpoint are."""
-        versions = self.body(row)["channel_versions"].items()
-        return [BlobKey(row.ns, channel, version_name(version)) for channel, version in versions]
+        versions, named = self.body(row)["channel_versions"].items(), self.values.name_of
+        return [BlobKey(row.ns, channel, named(version)) for channel, version in versions]
 
     def kept_latest(self, ns: str, keep_labelled: bool) -> set[str]:
         """The checkpoints that ``keep_latest`` keeps."""
@@ -82,11 +89,15 @@ class Thread:
 
 
 class Upkeep:
-    """The scripts over whole threads of one saver."""
+    """The scripts over whole threads of one saver.
 
-    def __init__(self, rows: Rows, values: Values) -> None:
-        self._rows = rows
-        self._values = values
+    Rows that tell what their values are told against belong to `Values`; others tell anew by
+    themselves what stays, when they are edited.
+    """
+
+    def __init__(self, rows: Rows, values: Packer) -> None:
+        self.rows = rows
+        self.values = values
 
     def remove(self, thread: str, choose: Choose, dry_run: bool) -> Script[Removal]:
         """Remove the chosen checkpoints of a thread; what remains keeps its state.
@@ -94,8 +105,8 @@ class Upkeep:
         Raises:
             Conflict: somebody wrote to the thread meanwhile.
         """
-        survey = yield from self._rows.survey(thread)
-        seen, gone = Thread(thread, survey, self._values), NOTHING
+        survey = yield from self.rows.survey(thread)
+        seen, gone = Thread(thread, survey, self.values), NOTHING
         edit = Edit(thread, replace=True, mark=survey.mark)
         for ns in seen.namespaces():
             drop = choose(seen, ns)
@@ -116,18 +127,17 @@ class Upkeep:
             if not dry_run:
                 yield from self._tell_anew(seen, ns, keep, used, edit)
         if not dry_run and edit.drop_rows:
-            yield from self._rows.edit(edit)
-            self._values.kept.drop(thread)
+            yield from self.rows.edit(edit)
+            self.values.kept.drop(thread)
         return gone
 
     def _tell_anew(
         self, seen: Thread, ns: str, keep: Sequence[Row], used: set[BlobKey], edit: Edit
     ) -> Script[None]:
-        values, survey, stay = self._values, seen.survey, {row.id for row in keep}
+        values, survey, stay = cast("Values", self.values), seen.survey, {row.id for row in keep}
         for row in keep:
             if row.base is not None and row.base not in stay:
-                whole = values.codec.dumps(seen.body(row))
-                body = values.close(whole, row.thread, ns, row.id)
+                body = values.close(values.whole_body(seen.body(row)), row.thread, ns, row.id)
                 edit.rows.append(row._replace(base=None, body=body))
         dropped = {id_ for space, id_ in edit.drop_rows if space == ns}
         blobs = [
@@ -142,7 +152,7 @@ class Upkeep:
             if size.base is not None and BlobKey(ns, *size.base) not in used
         }
         for key in blobs:
-            read, _ = yield from self._rows.read_values(seen.name, {key}, ())
+            read, _ = yield from self.rows.read_values(seen.name, {key}, ())
             told = self._anew(seen.name, key, read, used)
             edit.blobs[key] = Blob(values.close(told.typed, seen.name, *key), told.base)
         if writes:
@@ -152,7 +162,7 @@ class Upkeep:
         self, thread: str, key: BlobKey, blobs: Mapping[BlobKey, Blob], used: set[BlobKey]
     ) -> Blob:
         """A value told against the nearest version below it that stays, or in full."""
-        values, memo = self._values, dict[BlobKey, Typed]()
+        values, memo = cast("Values", self.values), dict[BlobKey, Typed]()
         whole, _ = values.whole(thread, key, blobs, memo)
         changes: list[delta.Change] = []
         at = key
@@ -177,45 +187,41 @@ class Upkeep:
     def _whole_writes(
         self, thread: str, ns: str, wanted: Mapping[tuple[str, str, int], BlobKey], edit: Edit
     ) -> Script[None]:
-        _, own = yield from self._rows.read_all(thread, ns)
-        blobs, _ = yield from self._rows.read_values(thread, set(wanted.values()), ())
-        memo: dict[BlobKey, Typed] = {}
+        _, own = yield from self.rows.read_all(thread, ns)
+        blobs, _ = yield from self.rows.read_values(thread, set(wanted.values()), ())
+        values, memo = cast("Values", self.values), dict[BlobKey, Typed]()
         for write in own:
             if (write.id, write.task, write.idx) in wanted:
                 place = (thread, ns, write.id, write.task, write.idx)
-                typed = self._values.write(write.typed, write.base, place, blobs, memo)
-                closed = self._values.close(typed, *place)
+                typed = values.write(write.typed, write.base, place, blobs, memo)
+                closed = values.close(typed, *place)
                 edit.writes.append((ns, write._replace(typed=closed, base=None)))
 
     def copy(self, source: str, target: str) -> Script[None]:
         """Give another thread all that one has; what is encrypted is bound to the new one."""
-        survey = yield from self._rows.survey(source)
+        survey = yield from self.rows.survey(source)
         edit = Edit(target, labels=dict(survey.labels))
         for row in survey.rows:
             place = (row.ns, row.id)
-            body = self._moved(row.body, source, target, *place)
-            meta = self._moved(row.meta, source, target, *place, "metadata")
+            body = self.values.moved(row.body, source, target, *place)
+            meta = self.values.moved(row.meta, source, target, *place, "metadata")
             edit.rows.append(row._replace(thread=target, body=body, meta=meta))
         spaces = {key.ns for key in survey.blobs} | {at[0] for at in survey.writes}
         for ns in sorted(spaces):
-            blobs, writes = yield from self._rows.read_all(source, ns)
+            blobs, writes = yield from self.rows.read_all(source, ns)
             for key, blob in blobs.items():
-                edit.blobs[key] = blob._replace(typed=self._moved(blob.typed, source, target, *key))
+                edit.blobs[key] = blob._replace(
+                    typed=self.values.moved(blob.typed, source, target, *key)
+                )
             for w in writes:
-                typed = self._moved(w.typed, source, target, ns, w.id, w.task, w.idx)
+                typed = self.values.moved(w.typed, source, target, ns, w.id, w.task, w.idx)
                 edit.writes.append((ns, w._replace(typed=typed)))
-        yield from self._rows.edit(edit)
-
-    def _moved(self, typed: Typed, source: str, target: str, *place: Any) -> Typed:
-        codec = self._values.codec
-        if not codec.sealed:
-            return typed
-        return codec.seal(codec.unseal(typed, source, *place), target, *place)  # type: ignore[no-any-return]
+        yield from self.rows.edit(edit)
 
     def report(self, thread: str) -> Script[dict[str, Any]]:
         """What of a thread takes how many bytes."""
-        survey = yield from self._rows.survey(thread)
-        seen, used = Thread(thread, survey, self._values), dict[BlobKey, int]()
+        survey = yield from self.rows.survey(thread)
+        seen, used = Thread(thread, survey, self.values), dict[BlobKey, int]()
         for row in survey.rows:
             for key in seen.places_of(row):
                 used[key] = used.get(key, 0) + 1
@@ -223,7 +229,7 @@ class Upkeep:
             {
                 "checkpoint_ns": key.ns,
                 "channel": key.channel,
-                "version": version_of(key.version),
+                "version": self.values.version_of(key.version),
                 "bytes": size.bytes,
                 "used_by": used.get(key, 0),
             }
@@ -248,7 +254,7 @@ class Upkeep:
         return lambda seen, ns: {
             id_
             for id_, row in seen.rows(ns).items()
-            if str(meta_of(self._values, row).get("run_id")) in run_ids
+            if str(meta_of(self.values, row).get("run_id")) in run_ids
         }
 
 

@@ -12,12 +12,10 @@ from typing import Any, NamedTuple
 
 from ckpt_viz.checkpoint import delta
 from ckpt_viz.checkpoint.base import Checkpoint, without_values
-from ckpt_viz.checkpoint.kept import FEW, FLOOR, Grown, Kept, Maps, Spot, cost_of
-from ckpt_viz.checkpoint.keys import version_name, version_of
-from ckpt_viz.checkpoint.packing import Packing
+from ckpt_viz.checkpoint.kept import FEW, FLOOR, Grown, Maps, Spot, cost_of
+from ckpt_viz.checkpoint.packing import Packer
 from ckpt_viz.checkpoint.scripted.rows import Blob, BlobKey, Row
-from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
-from ckpt_viz.checkpoint.serde.compress import expand, squeeze
+from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.errors import SerializationError
 
 SEGMENT = 64
@@ -31,33 +29,8 @@ class Segment(NamedTuple):
     changes: list[delta.Change]
 
 
-class Values:
-    """The packing of one saver, and what it remembers between puts."""
-
-    def __init__(self) -> None:
-        self.kept = Kept()
-        self.codec: Any = None
-
-    def using(self, serde: SerializerProtocol) -> Values:
-        """These values, packed by a serializer: that of a saver may be replaced."""
-        if self.codec is None or self.codec.serde is not serde:
-            self.codec = Packing(serde)
-            self.kept.drop()
-        return self
-
-    # -- one value -----------------------------------------------------------------------------
-
-    def close(self, typed: Typed, *place: Any) -> Typed:
-        """Packed bytes as a row holds them."""
-        return self.codec.seal(typed, *place) if self.codec.sealed else squeeze(typed)
-
-    def open(self, typed: Typed, *place: Any) -> Typed:
-        """The packed bytes of a row."""
-        return expand(self.codec.unseal(typed, *place))
-
-    def load(self, typed: Typed, *place: Any) -> Any:
-        """The value of a row that is told in full."""
-        return self.codec.loads(self.open(typed, *place))
+class Values(Packer):
+    """The packing of a saver whose values are told against versions."""
 
     # -- checkpoints ---------------------------------------------------------------------------
 
@@ -82,7 +55,7 @@ class Values:
         spot.maps = Maps(checkpoint, len(whole[1])) if len(whole[1]) > FLOOR else None
         return whole, None
 
-    def checkpoint(self, row: Row, bases: Mapping[tuple[str, str, str], Row]) -> Checkpoint:
+    def body_of(self, row: Row, bases: Mapping[tuple[str, str, str], Row]) -> Checkpoint:
         """The checkpoint of a row, without its values."""
         changes: list[Any] = []
         while True:
@@ -246,4 +219,4 @@ def merge(changes: Sequence[delta.Change], count: int) -> delta.Change | None:
     return kind, added, b"".join(items), sets or None
 
 
-__all__ = ["Segment", "Values", "merge", "version_name", "version_of"]
+__all__ = ["Segment", "Values", "merge"]
