@@ -6,7 +6,6 @@ Between the two a saver may tell a value as a change, and compress it: pack, com
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 from ormsgpack import packb
@@ -104,9 +103,18 @@ class Packer:
             return typed
         return codec.seal(codec.unseal(typed, source, *place), target, *place)  # type: ignore[no-any-return]
 
-    def body_of(self, row: Any, bases: Mapping[Any, Any]) -> dict[str, Any]:
-        """The checkpoint of a row without its values; ``bases`` has what it is told against."""
+    def body_of(self, row: Any, bases: Any) -> dict[str, Any]:
+        """The checkpoint of a `Row` without its values.
+
+        Args:
+            row: it.
+            bases: has what it is told against.
+        """
         raise NotImplementedError
+
+    def meta_of(self, row: Any) -> dict[str, Any]:
+        """The metadata of a `Row`."""
+        return {**self.load(row.meta, row.thread, row.ns, row.id, "metadata")}
 
     def whole_body(self, body: dict[str, Any]) -> Typed:
         """A checkpoint told in full."""

@@ -21,7 +21,7 @@ from ckpt_viz.checkpoint.scripted.rows import (
     Query,
     Row,
     Size,
-    Survey,
+    Surveyed,
     Write,
 )
 
@@ -180,19 +180,19 @@ class PostgresRows:
 
     # -- whole threads -------------------------------------------------------------------------
 
-    def survey(self, thread: str) -> Script[Survey]:
-        """All of a thread but its values; nobody else writes to it until the end."""
+    def survey(self, thread: str, hold: bool = True) -> Script[Surveyed]:
+        """All of a thread but its values; held, nobody else writes to it until the end."""
         name = (escape(thread),)
         sizes = "octet_length(x.data), x.base_channel, x.base, x.tag, x.channel"
         blobs = f"SELECT t.ns, x.version, {sizes} {_OF_THREAD.format('ckpt_blobs')}"
         writes = f"SELECT t.ns, x.id, x.task, x.idx, {sizes} {_OF_THREAD.format('ckpt_writes')}"
         _, rows, values, pending = yield Batch(
-            ("SELECT k FROM ckpt_threads WHERE thread = %s FOR UPDATE", name),
+            (f"SELECT k FROM ckpt_threads WHERE thread = %s{' FOR UPDATE' if hold else ''}", name),
             (f"{_ROWS} WHERE t.thread = %s", name),
             (blobs, name),
             (writes, name),
         )
-        made = Survey([_row(one) for one in rows], labels=(yield from self.labels(thread)))
+        made = Surveyed([_row(one) for one in rows], labels=(yield from self.labels(thread)))
         for ns, version, *size in values:
             known = _size(size)
             made.blobs[BlobKey(unescape(ns), known.channel, version)] = known

@@ -29,7 +29,7 @@ from ckpt_viz.checkpoint.scripted.rows import (
     Query,
     Row,
     Size,
-    Survey,
+    Surveyed,
     Write,
 )
 
@@ -165,11 +165,11 @@ class RedisRows:
 
     # -- whole threads -------------------------------------------------------------------------
 
-    def survey(self, thread: str) -> Script[Survey]:
+    def survey(self, thread: str, hold: bool = True) -> Script[Surveyed]:
         """All of a thread but its values; whether it changed since is told by the mark."""
         rows = self._keys(thread)[0]
         mark = yield lambda client: client.hget(rows, "r")
-        made = Survey(mark=mark or b"none")
+        made = Surveyed(mark=mark or b"none")
         for start in (b"c", b"b", b"w"):
             records = yield from self._scan(thread, start)
             for name, data in records:

@@ -22,16 +22,17 @@ from ckpt_viz.checkpoint.scripted.values import Values
 from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.checkpoint.telling import telling
 
-_PAGE = 50
-
 
 class Listing:
     """The checkpoints that a query finds, cut by a filter and a limit."""
 
+    _most = 50
+    """Checkpoints of a page."""
+
     def __init__(
         self,
-        rows: Rows,
-        values: Values,
+        rows: Any,
+        values: Any,
         query: Query,
         filter: Mapping[str, Any] | None = None,
         limit: int | None = None,
@@ -45,9 +46,9 @@ class Listing:
 
     def page(self) -> Script[list[CheckpointTuple]]:
         """The next checkpoints; `done` tells whether there may be more."""
-        size = _PAGE if self._left is None or self._filter else min(_PAGE, self._left)
-        rows = yield from self._rows.read_rows(self._query, size)
-        self.done = len(rows) < size
+        size = self._most if self._left is None or self._filter else min(self._most, self._left)
+        rows = yield from self._find(size)
+        self.done = len(rows) < size or (self._query.id is not None and self._query.ns is not None)
         if rows:
             self._query.after = rows[-1]
         if self._filter:
@@ -56,6 +57,13 @@ class Listing:
             rows = rows[: self._left]
             self._left -= len(rows)
             self.done = self.done or self._left == 0
+        return (yield from self._read(rows)) if rows else []
+
+    def _find(self, size: int) -> Script[list[Row]]:
+        return (yield from self._rows.read_rows(self._query, size))  # type: ignore[no-any-return]
+
+    def _read(self, rows: Sequence[Row]) -> Script[list[CheckpointTuple]]:
+        """The tuples of rows; one that is gone meanwhile has none."""
         by_thread: dict[str, list[Row]] = {}
         for row in rows:
             by_thread.setdefault(row.thread, []).append(row)
@@ -149,4 +157,4 @@ def _body(values: Values, row: Row, known: Mapping[tuple[str, str, str], Row]) -
 def meta_of(values: Packer, row: Row) -> Metadata:
     """The metadata of a row."""
     with telling(row.thread, row.ns, row.id, "its metadata"):
-        return {**values.load(row.meta, row.thread, row.ns, row.id, "metadata")}
+        return values.meta_of(row)

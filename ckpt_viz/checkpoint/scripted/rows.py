@@ -7,7 +7,7 @@ holds them is its saver's business.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -98,17 +98,46 @@ class Query:
     """The row after which the next page begins."""
 
 
+class Survey(Protocol):
+    """All of a thread but its values. What is not asked for need not be read."""
+
+    @property
+    def rows(self) -> list[Row]: ...
+
+    @property
+    def blobs(self) -> Mapping[BlobKey, Size]: ...
+
+    @property
+    def writes(self) -> Mapping[tuple[str, str, str, int], Size]:
+        """By namespace, checkpoint, task and index."""
+
+    @property
+    def labels(self) -> Mapping[tuple[str, str], str]:
+        """By namespace and checkpoint."""
+
+    @property
+    def mark(self) -> Any:
+        """Tells whether the thread was changed since."""
+
+    @property
+    def bases(self) -> Any:
+        """What `Packer.body_of` needs to read the rows' bodies."""
+
+
 @dataclass(slots=True)
-class Survey:
-    """All of a thread but its values. ``mark`` tells whether it was changed since."""
+class Surveyed:
+    """A survey that was made at once."""
 
     rows: list[Row] = field(default_factory=list)
     blobs: dict[BlobKey, Size] = field(default_factory=dict)
     writes: dict[tuple[str, str, str, int], Size] = field(default_factory=dict)
-    """By namespace, checkpoint, task and index."""
     labels: dict[tuple[str, str], str] = field(default_factory=dict)
-    """By namespace and checkpoint."""
     mark: Any = None
+
+    @property
+    def bases(self) -> Any:
+        """The rows, by thread, namespace and id."""
+        return {(row.thread, row.ns, row.id): row for row in self.rows}
 
 
 @dataclass(slots=True)
@@ -144,7 +173,53 @@ class Edit:
         return big or bool(asked) or self.mark is not None
 
 
-class Rows(Protocol):
+class ThreadRows(Protocol):
+    """The scripts that any kind of database has for whole threads."""
+
+    def edit(self, edit: Edit) -> Script[set[BlobKey]]:
+        """Change a thread; returns which of the big values were there already.
+
+        Raises:
+            BaseGone: something that is needed is not there. HeadMoved: see `Edit.extends`.
+            Conflict: the mark is an old one.
+        """
+        ...
+
+    def remove_thread(self, thread: str) -> Script[None]:
+        """Remove everything of a thread."""
+        ...
+
+    def survey(self, thread: str, hold: bool = True) -> Script[Survey]:
+        """All of a thread but its values; to hold it means that nobody else writes meanwhile, or
+        that the mark tells."""
+        ...
+
+    def read_all(self, thread: str, ns: str) -> Script[tuple[dict[BlobKey, Blob], list[Write]]]:
+        """All values and writes of a namespace."""
+        ...
+
+    def threads(self, tokens: Sequence[int] | None) -> Script[list[str]]:
+        """All threads; or at least those with a checkpoint that has one of the tokens."""
+        ...
+
+    def count(self) -> Script[list[tuple[str, int, Any, str, int]]]:
+        """``(thread, checkpoints, last step, last id, bytes)`` of each thread."""
+        ...
+
+    def namespaces(self, thread: str) -> Script[list[str]]:
+        """The namespaces that hold checkpoints."""
+        ...
+
+    def labels(self, thread: str) -> Script[dict[tuple[str, str], str]]:
+        """Labels by namespace and checkpoint."""
+        ...
+
+    def compact(self, dry_run: bool) -> Script[dict[str, int]]:
+        """Give room back; run outside of a transaction."""
+        ...
+
+
+class Rows(ThreadRows, Protocol):
     """The scripts that a kind of server has for rows."""
 
     def read_rows(self, query: Query, size: int) -> Script[list[Row]]:
@@ -164,49 +239,8 @@ class Rows(Protocol):
         """
         ...
 
-    def edit(self, edit: Edit) -> Script[set[BlobKey]]:
-        """Change a thread; returns which of the big values were there already.
-
-        Raises:
-            BaseGone: something that is needed is not there. HeadMoved: see `Edit.extends`.
-            Conflict: the mark is an old one.
-        """
-        ...
-
-    def remove_thread(self, thread: str) -> Script[None]:
-        """Remove everything of a thread."""
-        ...
-
-    def survey(self, thread: str) -> Script[Survey]:
-        """All of a thread but its values; nobody else writes meanwhile, or the mark tells."""
-        ...
-
-    def read_all(self, thread: str, ns: str) -> Script[tuple[dict[BlobKey, Blob], list[Write]]]:
-        """All values and writes of a namespace."""
-        ...
-
-    def threads(self, tokens: Sequence[int] | None) -> Script[list[str]]:
-        """All threads; or at least those with a checkpoint that has one of the tokens."""
-        ...
-
-    def count(self) -> Script[list[tuple[str, int, Any, str, int]]]:
-        """``(thread, checkpoints, last step, last id, bytes)`` of each thread."""
-        ...
-
     def count_roots(self, threads: Sequence[str]) -> Script[dict[str, int]]:
         """How many checkpoints each of these threads has in its root namespace."""
-        ...
-
-    def namespaces(self, thread: str) -> Script[list[str]]:
-        """The namespaces that hold checkpoints."""
-        ...
-
-    def labels(self, thread: str) -> Script[dict[tuple[str, str], str]]:
-        """Labels by namespace and checkpoint."""
-        ...
-
-    def compact(self, dry_run: bool) -> Script[dict[str, int]]:
-        """Give room back; run outside of a transaction."""
         ...
 
     def set_up(self) -> Script[None]:

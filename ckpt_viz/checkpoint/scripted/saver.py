@@ -19,8 +19,9 @@ from ckpt_viz.checkpoint.base import (
     text_version,
 )
 from ckpt_viz.checkpoint.colours import READ, Finished, Plan, Plans, Transaction, both
+from ckpt_viz.checkpoint.packing import Packer
 from ckpt_viz.checkpoint.scripted.reading import Listing
-from ckpt_viz.checkpoint.scripted.rows import BaseGone, HeadMoved, Query, Rows
+from ckpt_viz.checkpoint.scripted.rows import BaseGone, HeadMoved, Query
 from ckpt_viz.checkpoint.scripted.threads import WholeThreads
 from ckpt_viz.checkpoint.scripted.upkeep import Upkeep
 from ckpt_viz.checkpoint.scripted.values import Values
@@ -44,14 +45,14 @@ class ScriptedSaver(WholeThreads):
     joins_writes = True
     compares_heads = True
 
-    def __init__(self, rows: Rows, colours: Plans, serde: SerializerProtocol | None) -> None:
+    def __init__(self, rows: Any, colours: Plans, serde: SerializerProtocol | None) -> None:
         super().__init__(serde=serde)
-        self._rows = rows
+        self._rows: Any = rows
         self._colours = colours
-        self._packed = Values()
+        self._packed: Packer = Values()
 
     @property
-    def _values(self) -> Values:
+    def _values(self) -> Any:
         return self._packed.using(self.serde)
 
     get_next_version = staticmethod(text_version)
@@ -118,8 +119,13 @@ class ScriptedSaver(WholeThreads):
 
         The values are packed at once, in either colour.
         """
+        return self._store_writes(config, writes, task_id, task_path)
+
+    put_writes, aput_writes = both(_put_writes)
+
+    def _store_writes(self, *writes: Any) -> Plan[None]:
         for tried in range(2):
-            edit = pack_writes(self._values, config, writes, task_id, task_path)
+            edit = pack_writes(self._values, *writes)
             try:
                 if edit.writes:
                     yield Transaction(lambda e=edit: self._rows.edit(e))  # type: ignore[misc]
@@ -129,15 +135,12 @@ class ScriptedSaver(WholeThreads):
                 if tried:
                     raise
 
-    put_writes, aput_writes = both(_put_writes)
-
     # -- reading -------------------------------------------------------------------------------
 
     def _get_tuple(self, config: Config) -> Plan[CheckpointTuple | None]:
         """The addressed checkpoint, or the newest of the thread; None if there is none."""
-        query = Query(*address(config))
-        listing = Listing(self._rows, self._values, query, limit=1)
-        return next(iter((yield from self._page(listing))), None)
+        page = yield Transaction(self._listing(Query(*address(config)), limit=1).page, READ)
+        return page[0] if page else None
 
     get_tuple, aget_tuple = both(_get_tuple)
 
@@ -191,7 +194,12 @@ class ScriptedSaver(WholeThreads):
             if config["configurable"].get("checkpoint_ns") is not None:
                 query.ns = ns
         query.before = get_checkpoint_id(before) if before else None
-        return Listing(self._rows, self._values, query, asked, limit)
+        return self._listing(query, asked, limit)
+
+    def _listing(
+        self, query: Query, filter: Mapping[str, Any] | None = None, limit: int | None = None
+    ) -> Listing:
+        return Listing(self._rows, self._values, query, filter, limit)
 
     @property
     def _upkeep(self) -> Upkeep:

@@ -131,7 +131,7 @@ class WholeThreads(BaseCheckpointSaver):
         """What takes how many bytes; see the base class."""
         upkeep, made = self._upkeep, []
         for thread in (yield Transaction(lambda: upkeep.rows.threads(None), READ)):
-            made.append((yield Transaction(lambda t=thread: upkeep.report(t))))  # type: ignore[misc]
+            made.append((yield Transaction(lambda t=thread: upkeep.report(t), READ)))  # type: ignore[misc]
         return {"bytes": sum(one["bytes"] for one in made), "threads": made}
 
     storage_report, astorage_report = both(_storage_report)

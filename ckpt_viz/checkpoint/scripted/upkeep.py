@@ -14,7 +14,16 @@ from ckpt_viz.checkpoint.base import Removal, config_of
 from ckpt_viz.checkpoint.colours import Script
 from ckpt_viz.checkpoint.packing import Packer
 from ckpt_viz.checkpoint.scripted.reading import meta_of
-from ckpt_viz.checkpoint.scripted.rows import Blob, BlobKey, Edit, Row, Rows, Survey, Write
+from ckpt_viz.checkpoint.scripted.rows import (
+    Blob,
+    BlobKey,
+    Edit,
+    Row,
+    Rows,
+    Survey,
+    ThreadRows,
+    Write,
+)
 from ckpt_viz.checkpoint.scripted.values import Values, count_of, merge
 from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.checkpoint.telling import telling
@@ -32,7 +41,10 @@ class Thread:
         self.name = name
         self.survey = survey
         self.values = values
-        self._by_id = {(row.thread, row.ns, row.id): row for row in survey.rows}
+
+    @cached_property
+    def _bases(self) -> Any:
+        return self.survey.bases
 
     @cached_property
     def _wrote(self) -> dict[tuple[str, str], set[str]]:
@@ -52,7 +64,7 @@ class Thread:
     def body(self, row: Row) -> dict[str, Any]:
         """A checkpoint without its values."""
         with telling(row.thread, row.ns, row.id, "its body"):
-            return self.values.body_of(row, self._by_id)
+            return self.values.body_of(row, self._bases)
 
     def places(self, rows: Iterable[Row]) -> set[BlobKey]:
         """Where the values of checkpoints are."""
@@ -95,7 +107,7 @@ class Upkeep:
     themselves what stays, when they are edited.
     """
 
-    def __init__(self, rows: Rows, values: Packer) -> None:
+    def __init__(self, rows: ThreadRows, values: Packer) -> None:
         self.rows = rows
         self.values = values
 
@@ -152,7 +164,7 @@ class Upkeep:
             if size.base is not None and BlobKey(ns, *size.base) not in used
         }
         for key in blobs:
-            read, _ = yield from self.rows.read_values(seen.name, {key}, ())
+            read, _ = yield from cast("Rows", self.rows).read_values(seen.name, {key}, ())
             told = self._anew(seen.name, key, read, used)
             edit.blobs[key] = Blob(values.close(told.typed, seen.name, *key), told.base)
         if writes:
@@ -188,7 +200,7 @@ class Upkeep:
         self, thread: str, ns: str, wanted: Mapping[tuple[str, str, int], BlobKey], edit: Edit
     ) -> Script[None]:
         _, own = yield from self.rows.read_all(thread, ns)
-        blobs, _ = yield from self.rows.read_values(thread, set(wanted.values()), ())
+        blobs, _ = yield from cast("Rows", self.rows).read_values(thread, set(wanted.values()), ())
         values, memo = cast("Values", self.values), dict[BlobKey, Typed]()
         for write in own:
             if (write.id, write.task, write.idx) in wanted:
@@ -220,7 +232,7 @@ class Upkeep:
 
     def report(self, thread: str) -> Script[dict[str, Any]]:
         """What of a thread takes how many bytes."""
-        survey = yield from self.rows.survey(thread)
+        survey = yield from self.rows.survey(thread, hold=False)
         seen, used = Thread(thread, survey, self.values), dict[BlobKey, int]()
         for row in survey.rows:
             for key in seen.places_of(row):

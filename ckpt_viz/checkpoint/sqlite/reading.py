@@ -6,25 +6,22 @@ Between pages no cursor stays open and no lock is held.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ckpt_viz.checkpoint import chains
 from ckpt_viz.checkpoint.base import (
     Checkpoint,
     CheckpointTuple,
-    Config,
-    Metadata,
     PendingWrite,
-    address,
     config_of,
-    get_checkpoint_id,
-    matches,
     parent_of,
 )
+from ckpt_viz.checkpoint.colours import Script
 from ckpt_viz.checkpoint.delta import long, short
-from ckpt_viz.checkpoint.packing import Packing
+from ckpt_viz.checkpoint.packing import Packer, Packing
+from ckpt_viz.checkpoint.scripted.reading import Listing, meta_of
+from ckpt_viz.checkpoint.scripted.rows import Query, Row
 from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.checkpoint.serde.compress import expand
 from ckpt_viz.checkpoint.sqlite.rows import (
@@ -35,10 +32,8 @@ from ckpt_viz.checkpoint.sqlite.rows import (
     read_writes,
     typed_of,
 )
-from ckpt_viz.checkpoint.telling import DAMAGE, unreadable
-from ckpt_viz.errors import damaged
+from ckpt_viz.checkpoint.telling import DAMAGE, telling, unreadable
 
-_PAGE = 200
 _MANY = 400
 COLUMNS = "k, id, parent, source, step, tag, body, mtag, meta"
 _IN_SQL: dict[str, type] = {"source": str, "step": int}
@@ -46,41 +41,10 @@ _IN_SQL: dict[str, type] = {"source": str, "step": int}
 _MAX_INT = 2**63
 _END = "\U0010ffff"
 
-Row = tuple[Any, ...]
+_CHANGED = 0x96
+"""How a body begins whose maps tell a change (see `rows`): as a list of six."""
 
-
-@dataclass(slots=True)
-class Query:
-    """Which checkpoints are wanted. ``rest`` is the part of a filter that SQL cannot tell."""
-
-    thread: str | None = None
-    ns: str | None = None
-    id: str | None = None
-    before: str = _END
-    filter: dict[str, Any] = field(default_factory=dict)
-    limit: int | None = None
-
-    @classmethod
-    def one(cls, thread: str, ns: str, id_: str | None) -> Query:
-        """The addressed checkpoint, or the newest."""
-        return cls(thread, ns, id_, limit=1)
-
-    @classmethod
-    def many(
-        cls,
-        config: Config | None,
-        filter: dict[str, Any],
-        before: Config | None,
-        limit: int | None,
-    ) -> Query:
-        """The checkpoints that a call to ``list`` is about."""
-        query = cls(filter=filter, limit=limit)
-        if config is not None:
-            query.thread, ns, query.id = address(config)
-            if config["configurable"].get("checkpoint_ns") is not None:
-                query.ns = ns
-        query.before = (get_checkpoint_id(before) if before else None) or _END
-        return query
+Stored = tuple[Any, ...]
 
 
 class Source:
@@ -98,15 +62,15 @@ class Source:
 
     def body(self, conn: sqlite3.Connection, row: Row) -> Checkpoint:
         """The checkpoint of a row, with its maps in full, without its values."""
-        k, id_, parent, _, _, tag, data = row[:7]
+        k, (tag, data) = row.key, row.body
         if tag:
-            typed = expand(self.packing.unseal((tag, data), *self.places[k], id_))
+            typed = expand(self.packing.unseal((tag, data), *self.places[k], row.id))
             return self.packing.loads(typed)  # type: ignore[no-any-return]
-        made, whole = read_body(id_, data)
+        made, whole = read_body(row.id, data)
         if whole is None:
-            self._note(k, id_, made)
+            self._note(k, row.id, made)
             return made
-        return self._filled(conn, k, long(parent), made, whole)
+        return self._filled(conn, k, row.parent or "", made, whole)
 
     def _note(self, k: int, id_: str, made: Checkpoint) -> None:
         if len(made["channel_versions"]) > _MANY // 25:
@@ -117,22 +81,21 @@ class Source:
     ) -> Checkpoint:
         """A checkpoint whose maps tell a change, filled from its ancestors'."""
         path, at = [made], parent
-        sql = f"SELECT {COLUMNS} FROM ckpt_checkpoints WHERE k=? AND id>=? AND id<=?"
         rows: dict[str, Row] = {}
         base = self._maps.get((k, at))
         if base is None:
-            rows = {row[1]: row for row in conn.execute(sql, (k, whole, parent))}
+            rows = {row.id: row for row in self.rows(conn, k, "id>=? AND id<=?", whole, parent)}
         while base is None:
-            row = rows.get(at) or conn.execute(sql, (k, at, at)).fetchone()
-            if row[5]:
+            row = rows.get(at) or self.rows(conn, k, "id=?", at)[0]
+            if row.body[0]:
                 base = self.body(conn, row)
                 break
-            found, more = read_body(at, row[6])
+            found, more = read_body(at, row.body[1])
             if more is None:
                 base = found
                 break
             path.append(found)
-            at = long(row[2])
+            at = row.parent or ""
             base = self._maps.get((k, at))
         versions, seen = dict(base["channel_versions"]), dict(base["versions_seen"])
         for one in reversed(path):
@@ -143,15 +106,11 @@ class Source:
         self._note(k, made["id"], made)
         return made
 
-    def metadata(self, row: Row) -> Metadata:
-        """The metadata of a row."""
-        k, id_, _, source, step, _, _, tag, data = row
-        if not tag:
-            if step.__class__ is not int:
-                raise damaged("step", repr(step))
-            return {"source": source, "step": step, "parents": {}}
-        typed = expand(self.packing.unseal((tag, data), *self.places[k], id_, "metadata"))
-        return self.packing.loads(typed)  # type: ignore[no-any-return]
+    def rows(self, conn: sqlite3.Connection, k: int, where: str, *values: Any) -> list[Row]:
+        """The rows of a namespace that a clause tells, as they lie there unless it says how."""
+        sql = f"SELECT {COLUMNS} FROM ckpt_checkpoints WHERE k=? AND {where}"
+        place = self.places[k]
+        return [_row(place, found) for found in conn.execute(sql, (k, *values))]
 
     # -- values --------------------------------------------------------------------------------
 
@@ -237,12 +196,12 @@ class Source:
 
     def writes(
         self, conn: sqlite3.Connection, ids: Iterable[tuple[int, str]]
-    ) -> dict[tuple[int, Any], list[Row]]:
+    ) -> dict[tuple[int, Any], list[Stored]]:
         """``(task, path, index, channel, cell)`` of all writes under these checkpoints."""
         groups: dict[int, set[Any]] = {}
         for k, id_ in ids:
             groups.setdefault(k, set()).add(short(id_))
-        found: dict[tuple[int, Any], list[Row]] = {}
+        found: dict[tuple[int, Any], list[Stored]] = {}
         for k, own in groups.items():
             for chunk in _chunks(own):
                 marks = ",".join("?" * len(chunk))
@@ -253,39 +212,38 @@ class Source:
         return found
 
 
-class Reader:
+class Reader(Listing):
     """Reads page after page."""
 
-    def __init__(self, packing: Packing, query: Query) -> None:
-        self.source = Source(packing)
-        self._query = query
-        self._left = query.limit
-        self._last = (query.before, -1)
-        self._keys: list[int] | None = None
-        self.done = query.limit is not None and query.limit <= 0
+    _most = 200
 
-    def page(self, conn: sqlite3.Connection) -> list[CheckpointTuple]:
-        """The next checkpoints; `done` tells whether there may be more."""
-        query, size = self._query, _PAGE
+    def __init__(
+        self,
+        packer: Packer,
+        query: Query,
+        filter: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+    ) -> None:
+        super().__init__(None, packer, query, filter, limit)
+        self.source = Source(packer.codec)
+        self._keys: list[int] | None = None
+
+    def _find(self, size: int) -> Script[list[Row]]:
+        conn = yield
         if self._keys is None:
             self._keys = self._find_keys(conn)
-        if not self._keys:
-            self.done = True
-            return []
         if len(self._keys) == 1:
-            rows, rest, size = self._of_one(conn, self._keys[0])
-        else:
-            rows, rest = self._of_many(conn, size), query.filter
-        self.done = len(rows) < size or query.id is not None
-        if rows:
-            self._last = (rows[-1][1], rows[-1][0])
-        if rest:
-            rows = [row for row in rows if matches(self.source.metadata(row), rest)]
-        if self._left is not None:
-            rows = rows[: self._left]
-            self._left -= len(rows)
-            self.done = self.done or self._left == 0
-        return self._tuples(conn, rows) if rows else []
+            return self._of_one(conn, self._keys[0], size)
+        return self._of_many(conn, size) if self._keys else []
+
+    def _read(self, rows: Sequence[Row]) -> Script[list[CheckpointTuple]]:
+        return self._told(rows, (yield))
+
+    @property
+    def _last(self) -> tuple[str, int]:
+        """Below which checkpoint the next page begins, and of which namespace it was."""
+        after = self._query.after
+        return (self._query.before or _END, -1) if after is None else (after.id, after.key)
 
     def _find_keys(self, conn: sqlite3.Connection) -> list[int]:
         query, where, values = self._query, [], []
@@ -298,25 +256,19 @@ class Reader:
         self.source.places = {k: (thread, ns) for k, thread, ns in found}
         return list(self.source.places)
 
-    def _of_one(self, conn: sqlite3.Connection, k: int) -> tuple[list[Row], dict[str, Any], int]:
+    def _of_one(self, conn: sqlite3.Connection, k: int, size: int) -> list[Row]:
         """A page of one thread and namespace, by the primary key."""
-        query, rest = self._query, {}
-        where, values = ["k=?", "id<?"], [k, self._last[0]]
-        if query.id is not None:
+        where: list[str] = ["id<?"]
+        values: list[Any] = [self._last[0]]
+        if self._query.id is not None:
             where.append("id=?")
-            values.append(query.id)
-        for key, value in query.filter.items():
+            values.append(self._query.id)
+        for key, value in (self._filter or {}).items():
             if type(value) is _IN_SQL.get(key) and _storable(value):
                 where.append(f"{key}=?")
                 values.append(value)
-            else:
-                rest[key] = value
-        size = _PAGE if self._left is None or rest else min(_PAGE, self._left)
-        sql = (
-            f"SELECT {COLUMNS} FROM ckpt_checkpoints WHERE {' AND '.join(where)} "
-            "ORDER BY id DESC LIMIT ?"
-        )
-        return conn.execute(sql, (*values, size)).fetchall(), rest, size
+        clause = f"{' AND '.join(where)} ORDER BY id DESC LIMIT ?"
+        return self.source.rows(conn, k, clause, *values, size)
 
     def _of_many(self, conn: sqlite3.Connection, size: int) -> list[Row]:
         """A page over several: first the newest of each, then of those only what is newer."""
@@ -333,34 +285,30 @@ class Reader:
         if query.id is not None:
             heads = [(k, query.id) for k, _ in heads]
         lowest = heads[-1][1] if len(heads) == size or query.id is not None else ""
-        sql = (
-            f"SELECT {COLUMNS} FROM ckpt_checkpoints WHERE k=? AND id<? AND id>=? "
-            f"{'AND id=? ' if query.id is not None else ''}ORDER BY id DESC LIMIT ?"
-        )
         own = [] if query.id is None else [query.id]
+        clause = f"id<? AND id>=? {'AND id=? ' if own else ''}ORDER BY id DESC LIMIT ?"
         rows: list[Row] = []
         for key, _ in heads:
             end = below if key < k else id_
-            rows += conn.execute(sql, (key, end, lowest, *own, size)).fetchall()
-        rows.sort(key=lambda row: (row[1], row[0]), reverse=True)
+            rows += self.source.rows(conn, key, clause, end, lowest, *own, size)
+        rows.sort(key=lambda row: (row.id, row.key), reverse=True)
         return rows[:size]
 
-    def _tuples(self, conn: sqlite3.Connection, rows: list[Row]) -> list[CheckpointTuple]:
+    def _told(self, rows: Sequence[Row], conn: sqlite3.Connection) -> list[CheckpointTuple]:
         try:
-            return self._read(conn, rows)
+            return self._together(rows, conn)
         except DAMAGE as error:
             if len(rows) > 1:
                 for row in rows:  # to find the one that is damaged
-                    self._tuples(conn, [row])
-            k, id_ = rows[0][:2]
-            raise unreadable(error, *self.source.places[k], id_, "its rows") from error
+                    self._told([row], conn)
+            raise unreadable(error, *rows[0][:3], "its rows") from error
 
-    def _read(self, conn: sqlite3.Connection, rows: list[Row]) -> list[CheckpointTuple]:
+    def _together(self, rows: Sequence[Row], conn: sqlite3.Connection) -> list[CheckpointTuple]:
         source = self.source
         source.forget_maps()
         bodies: dict[tuple[int, str], Checkpoint] = {}
         for row in reversed(rows):  # a parent first: its maps help to fill the child's
-            bodies[row[0], row[1]] = source.body(conn, row)
+            bodies[row.key, row.id] = source.body(conn, row)
         source.read_values(conn, ((k, body["channel_versions"]) for (k, _), body in bodies.items()))
         cells = {
             key: source.cells_of(key[0], body["channel_versions"]) for key, body in bodies.items()
@@ -369,24 +317,19 @@ class Reader:
         big = [(k, cell) for (k, _), own in cells.items() for _, cell in own.values()]
         big += [(k, row[4]) for (k, _), own in writes.items() for row in own]
         source.read_chains(conn, [(k, cell) for k, cell in big if cell.__class__ is int])
-        made = [
-            self._tuple(
-                row,
-                bodies[row[0], row[1]],
-                cells[row[0], row[1]],
-                writes.get((row[0], short(row[1]))),
-            )
-            for row in rows
-        ]
-        source.forget_chains(_PAGE)
+        made = []
+        for row in rows:
+            at = row.key, row.id
+            pending = writes.get((row.key, short(row.id)))
+            made.append(self._tuple(row, bodies[at], cells[at], pending))
+        source.forget_chains(self._most)
         return made
 
     def _tuple(
-        self, row: Row, body: Checkpoint, cells: dict[str, Any], writes: list[Row] | None
+        self, row: Row, body: Checkpoint, cells: dict[str, Any], writes: list[Stored] | None
     ) -> CheckpointTuple:
         source, loads = self.source, self.source.packing.loads
-        k, id_, parent = row[:3]
-        thread, ns = source.places[k]
+        thread, ns, id_, parent = row[:4]
         body["channel_values"] = values = {}
         what, channel = "channel", ""
         pending: list[PendingWrite] = []
@@ -405,9 +348,28 @@ class Reader:
         return CheckpointTuple(
             config_of(thread, ns, id_),
             body,
-            source.metadata(row),
-            parent_of(thread, ns, long(parent)),
+            meta_of(self._values, row),
+            parent_of(thread, ns, parent),
             pending,
+        )
+
+
+def _row(place: tuple[str, str], found: Any) -> Row:
+    k, id_, parent, source, step, tag, body, mtag, meta = found
+    with telling(*place, str(id_), "its row"):
+        size = len(body) + len(meta)
+        base = long(parent) if not tag and body[0] == _CHANGED else None
+        return Row(
+            *place,
+            id_,
+            long(parent),
+            base,
+            (tag, body),
+            (mtag, meta),
+            source,
+            step,
+            key=k,
+            size=size,
         )
 
 

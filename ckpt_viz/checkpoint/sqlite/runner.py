@@ -1,4 +1,8 @@
-"""Where SQL runs: in the caller's thread under a lock, or in one worker for async callers."""
+"""Where SQL runs: in the caller's thread under a lock, or in one worker for async callers.
+
+Scripts run there whole. They yield a `Batch` of statements and receive the rows of each; or
+nothing, and receive the connection.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,18 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable
+from functools import partial, wraps
 from queue import SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from ckpt_viz.checkpoint.batches import Batch
+from ckpt_viz.checkpoint.colours import WRITE, Plans, Script, Transaction
+from ckpt_viz.checkpoint.sqlite.schema import begin
 from ckpt_viz.debug import switch, tell_of_a_running_loop
 
 T = TypeVar("T")
+P = ParamSpec("P")
+S = TypeVar("S")
 Work = Callable[[sqlite3.Connection], T]
 _Job = tuple[Callable[[], Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
 
@@ -153,3 +163,86 @@ class AioRunner:
     def close(self, finish: Callable[[], None]) -> None:
         """Nothing to stop: the connection is the user's."""
         finish()
+
+
+class SqliteColours(Plans):
+    """Both colours of one connection, whose scripts run where a runner says.
+
+    Args:
+        runner: it.
+        finish: closes the connection, if it was opened here.
+        forget: is called after a script that writes, however it ended.
+    """
+
+    def __init__(
+        self, runner: Runner, finish: Callable[[], None], forget: Callable[[], None] | None = None
+    ) -> None:
+        self.runner = runner
+        self._finish = finish
+        self._forget = forget or _nothing
+
+    def _one(self, wanted: Transaction) -> Any:
+        return self.runner.run(lambda conn: self._transact(conn, wanted))
+
+    async def _aone(self, wanted: Transaction) -> Any:
+        return await self.runner.arun(lambda conn: self._transact(conn, wanted))
+
+    def _transact(self, conn: sqlite3.Connection, wanted: Transaction) -> Any:
+        """Run a script; one that writes is one transaction."""
+        if wanted.mode != WRITE:
+            return answer(conn, wanted.script())
+        begin(conn)
+        try:
+            result = answer(conn, wanted.script())
+        except BaseException:
+            conn.rollback()
+            raise
+        finally:
+            self._forget()
+        conn.commit()
+        return result
+
+    async def enter(self) -> None:
+        """Open the connection."""
+        await self.runner.arun(_nothing)
+
+    def close(self) -> None:
+        """Close the connection, if it was opened here."""
+        self.runner.close(self._finish)
+
+
+def answer(conn: sqlite3.Connection, script: Script[T]) -> T:
+    """Run a script on a connection."""
+    asked = script.__next__
+    while True:
+        try:
+            batch = asked()
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        asked = partial(script.send, conn if batch is None else _rows(conn, batch))
+
+
+def _rows(conn: sqlite3.Connection, batch: Batch) -> list[Any]:
+    cursor = conn.cursor()
+    cursor.row_factory = None
+    if batch.answered:
+        return [cursor.execute(sql, values).fetchall() for sql, values in batch.statements]
+    for sql, values in batch.statements:
+        cursor.execute(sql, values)
+    return []
+
+
+def on_connection(
+    work: Callable[Concatenate[S, sqlite3.Connection, P], T],
+) -> Callable[Concatenate[S, P], Script[T]]:
+    """A method that works on a connection, made a script, which asks for it."""
+
+    @wraps(work)
+    def script(self: S, *args: P.args, **options: P.kwargs) -> Script[T]:
+        return work(self, (yield), *args, **options)
+
+    return script  # type: ignore[return-value]
+
+
+def _nothing(_: sqlite3.Connection | None = None) -> None:
+    """Opening the connection is all that was wanted."""

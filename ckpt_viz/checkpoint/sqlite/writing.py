@@ -25,14 +25,15 @@ from ckpt_viz.checkpoint.base import (
     pack_values,
     without_values,
 )
-from ckpt_viz.checkpoint.delta import short
-from ckpt_viz.checkpoint.kept import FEW, Grown, Kept, Maps, Spot
-from ckpt_viz.checkpoint.packing import Packing
+from ckpt_viz.checkpoint.delta import long, short
+from ckpt_viz.checkpoint.kept import FEW, Grown, Maps, Spot
+from ckpt_viz.checkpoint.packing import Packer, Packing
+from ckpt_viz.checkpoint.scripted.rows import Row
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.checkpoint.serde.compress import expand, squeeze
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY
 from ckpt_viz.checkpoint.sqlite import schema
-from ckpt_viz.checkpoint.sqlite.reading import COLUMNS, Source
+from ckpt_viz.checkpoint.sqlite.reading import Source
 from ckpt_viz.checkpoint.sqlite.rows import (
     SHORT,
     Cell,
@@ -45,7 +46,7 @@ from ckpt_viz.checkpoint.sqlite.rows import (
     read_cells,
     read_writes,
 )
-from ckpt_viz.errors import CheckpointNotFoundError, SerializationError, ThreadBusyError
+from ckpt_viz.errors import CheckpointNotFoundError, SerializationError, ThreadBusyError, damaged
 
 _PUT = "INSERT OR REPLACE INTO ckpt_checkpoints VALUES(?,?,?,?,?,?,?,?,?)"
 _PUT_VALUES = "INSERT OR IGNORE INTO ckpt_values VALUES(?,?,?)"
@@ -57,23 +58,37 @@ _PLAIN_METADATA = {"source", "step", "parents"}
 _MAX_STEP = 2**62
 
 
-class Writer:
+class Writer(Packer):
     """Packs and writes for one saver. What it does with a connection is done under its lock."""
 
+    name_of = SHORT.__getitem__
+    version_of = staticmethod(long)
+
     def __init__(self) -> None:
-        self.kept = Kept()
-        self.packing: Packing | None = None
+        super().__init__()
         self.heads: dict[int, str] = {}  # as long as no other program has written
         self._keys: dict[tuple[str, str], int] = {}
         self._seen: int | None = None
 
-    def using(self, serde: SerializerProtocol) -> Packing:
-        """How values are packed now: a saver's serializer may be replaced."""
-        packing = self.packing
-        if packing is None or packing.serde is not serde:
-            packing = self.packing = Packing(serde)
-            self.kept.drop()
-        return packing
+    def body_of(self, row: Row, bases: Callable[[Row], Checkpoint]) -> Checkpoint:
+        """The checkpoint of a row; ``bases`` reads it."""
+        return bases(row)
+
+    def whole_body(self, body: Checkpoint) -> Typed:
+        """A checkpoint whose maps told a change, told in full."""
+        return "", pack_body(body, body["channel_versions"], body["versions_seen"])
+
+    def close(self, typed: Typed, *place: Any) -> Typed:
+        """Packed bytes as a row holds them."""
+        return self.codec.seal(squeeze(typed), *place) if typed[0] else typed
+
+    def meta_of(self, row: Row) -> Metadata:
+        """The metadata of a row."""
+        if row.meta[0]:
+            return super().meta_of(row)
+        if row.step.__class__ is not int:
+            raise damaged("step", repr(row.step))
+        return {"source": row.source, "step": row.step, "parents": {}}
 
     def forget(self) -> None:
         """Forget all that was read or written: something else was done to the file."""
@@ -151,7 +166,7 @@ class Writer:
             SerializationError: a value cannot be saved.
         """
         thread, ns, parent = address(config)
-        packing = self.using(serde)
+        packing = self.using(serde).codec
         put = Put(self, packing, (thread, ns, checkpoint["id"], parent))
         put.extending = config if config.__class__ is Extending else None
         put.values = pack_values(packing.dumps, checkpoint["channel_values"], new_versions)
@@ -174,7 +189,7 @@ class Writer:
             SerializationError: a value cannot be saved.
         """
         thread, ns, id_ = address(config)
-        packing = self.using(serde)
+        packing = self.using(serde).codec
         put = PutWrites(self, packing, (thread, ns, id_ or "", None))
         put.task, put.path = task, path
         for position, (channel, value) in enumerate(writes):
@@ -439,9 +454,8 @@ class Put(_Saving):
             return None
         source = Source(self._packing)
         source.places[self.k] = (self.thread, self.ns)
-        sql = f"SELECT {COLUMNS} FROM ckpt_checkpoints WHERE k=? AND id=?"
-        row = conn.execute(sql, (self.k, self.parent)).fetchone()
-        version = source.body(conn, row)["channel_versions"].get(channel) if row else None
+        found = source.rows(conn, self.k, "id=?", self.parent)
+        version = source.body(conn, found[0])["channel_versions"].get(channel) if found else None
         if version is None:
             return None
         source.read_values(conn, [(self.k, {channel: version})])

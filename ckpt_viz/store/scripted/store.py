@@ -13,7 +13,7 @@ from random import getrandbits
 from types import TracebackType
 from typing import Any, Self
 
-from ckpt_viz.checkpoint.colours import READ, WRITE, Colours, Finished, Plan, Transaction
+from ckpt_viz.checkpoint.colours import READ, WRITE, Finished, Plan, Plans, Transaction
 from ckpt_viz.store.filters import check_keys
 from ckpt_viz.store.interface import BaseStore
 from ckpt_viz.store.meaning import Known, Meaning, aknown, known
@@ -48,10 +48,10 @@ class ScriptedStore(BaseStore):
 
     supports_ttl = True
 
-    def __init__(self, rows: Rows, colours: Colours, index: Any, ttl: TTLConfig | None) -> None:
+    def __init__(self, rows: Rows, colours: Plans, index: Any, ttl: TTLConfig | None) -> None:
         self._begin(rows, colours, index, ttl)
 
-    def _begin(self, rows: Rows, colours: Colours, index: Any, ttl: TTLConfig | None) -> None:
+    def _begin(self, rows: Rows, colours: Plans, index: Any, ttl: TTLConfig | None) -> None:
         """As the constructor, for objects that a sub-class makes in another way."""
         self._rows = rows
         self._colours = colours

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from os import PathLike, fspath
 from typing import Any, Self
 
-from ckpt_viz.checkpoint.sqlite.runner import AioRunner, LockedRunner, Runner
-from ckpt_viz.checkpoint.sqlite.saver import connect
+from ckpt_viz.checkpoint.sqlite.opening import Opening
+from ckpt_viz.checkpoint.sqlite.runner import SqliteColours
 from ckpt_viz.store.meaning import IndexConfig
 from ckpt_viz.store.nearest import HAS_NUMPY
 from ckpt_viz.store.records import TTLConfig
 from ckpt_viz.store.scripted import ScriptedStore
-from ckpt_viz.store.sqlite.rows import SqliteColours, SqliteRows, create, load_vectors
+from ckpt_viz.store.sqlite.rows import SqliteRows, create, load_vectors
 
 
 class SqliteIndexConfig(IndexConfig, total=False):
@@ -49,19 +49,8 @@ class SqliteStore(ScriptedStore):
         index: SqliteIndexConfig | None = None,
         ttl: TTLConfig | None = None,
     ) -> None:
-        self._given: Any = conn
-        self._open: sqlite3.Connection | None = None
-        self._path = ":memory:"
-        self._is_setup = False
-        runner: Runner = LockedRunner(self._ready)
-        if conn is not None and not isinstance(conn, sqlite3.Connection):
-            if not hasattr(conn, "_execute"):
-                raise TypeError(
-                    f"{type(self).__name__} needs a sqlite3 or aiosqlite connection, not {conn!r}. "
-                    f"For a path use {type(self).__name__}.from_conn_string(path)."
-                )
-            runner = AioRunner(conn, self._prepare)
-        super().__init__(SqliteRows(), SqliteColours(runner, self._finish), index, ttl)
+        self._opening = opening = Opening(type(self).__name__, conn, self._prepare)
+        super().__init__(SqliteRows(), SqliteColours(opening.runner, opening.finish), index, ttl)
         self._searcher.deserializer = deserializer
 
     @classmethod
@@ -77,39 +66,19 @@ class SqliteStore(ScriptedStore):
         Use it directly, or with ``with`` / ``async with``, which close the file.
         """
         store = cls(None, index=index, ttl=ttl)
-        store._path = fspath(conn_string)
+        store._opening.path = fspath(conn_string)
         return store
 
     @property
     def conn(self) -> Any:
         """The connection; opened now if it was not yet."""
-        return self._given if self._given is not None else self._ready()
+        return self._opening.conn
 
-    def _ready(self) -> sqlite3.Connection:
-        """The open connection with its tables; called under the runner's lock."""
-        conn = self._given if self._given is not None else self._open
-        if conn is None:
-            conn = self._open = connect(self._path)
-        if not self._is_setup:
-            try:
-                self._prepare(conn)
-            except sqlite3.DatabaseError as error:
-                error.add_note(f"While preparing the store in the database {self._path}.")
-                self._finish()
-                raise
-            self._is_setup = True
-        return conn
-
-    def _prepare(self, conn: sqlite3.Connection) -> None:
-        create(conn, ours=self._given is None)
+    def _prepare(self, conn: sqlite3.Connection, ours: bool) -> None:
+        create(conn, ours=ours)
         if self.index_config:
             engine = self.index_config.get("engine", "numpy" if HAS_NUMPY else "sqlite-vec")
             self._rows.ranks = engine == "sqlite-vec" and load_vectors(conn)
-
-    def _finish(self) -> None:
-        if self._open is not None:
-            self._open.close()
-            self._open, self._is_setup = None, False
 
 
 __all__ = ["SqliteIndexConfig", "SqliteStore"]

@@ -1,4 +1,4 @@
-"""Tables and statements of a store in SQLite, and how scripts run there.
+"""Tables and statements of a store in SQLite.
 
 The tables do not touch those of the saver: one file may hold both.
 """
@@ -6,17 +6,12 @@ The tables do not touch those of the saver: one file may hold both.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
-from ckpt_viz.checkpoint.colours import WRITE, Colours, Script, Transaction
-from ckpt_viz.checkpoint.sqlite.runner import Runner
 from ckpt_viz.checkpoint.sqlite.schema import begin, prepare
 from ckpt_viz.store.nearest import arithmetic
 from ckpt_viz.store.scripted.sql import SqlRows
-
-T = TypeVar("T")
 
 VERSION = 1
 _TABLES = (
@@ -98,66 +93,3 @@ def load_vectors(conn: sqlite3.Connection) -> bool:
     finally:
         conn.enable_load_extension(False)
     return True
-
-
-class SqliteColours(Colours):
-    """Both colours of one connection, whose scripts run where a runner says."""
-
-    def __init__(self, runner: Runner, close: Callable[[], None]) -> None:
-        super().__init__(None, True)  # type: ignore[arg-type]
-        self._runner = runner
-        self._close = close
-
-    def _one(self, wanted: Transaction) -> Any:
-        return self._runner.run(lambda conn: _transact(conn, wanted.script(), wanted.mode))
-
-    async def _aone(self, wanted: Transaction) -> Any:
-        return await self._runner.arun(lambda conn: _transact(conn, wanted.script(), wanted.mode))
-
-    async def enter(self) -> None:
-        """Open the connection."""
-        await self._runner.arun(_nothing)
-
-    def close(self) -> None:
-        """Close the connection, if it was opened here."""
-        self._runner.close(self._close)
-
-    async def aclose(self) -> None:
-        """As `close`."""
-        self.close()
-
-
-def _transact(conn: sqlite3.Connection, script: Script[T], mode: str) -> T:
-    """Answer a script's batches; one that writes is one transaction."""
-    if mode != WRITE:
-        return _answer(conn, script)
-    begin(conn)
-    try:
-        result = _answer(conn, script)
-    except BaseException:
-        conn.rollback()
-        raise
-    conn.commit()
-    return result
-
-
-def _answer(conn: sqlite3.Connection, script: Script[T]) -> T:
-    rows: list[Any] | None = None
-    cursor = conn.cursor()
-    cursor.row_factory = None
-    execute = cursor.execute
-    while True:
-        try:
-            batch = script.send(rows)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
-        if batch.answered:
-            rows = [execute(sql, values).fetchall() for sql, values in batch.statements]
-        else:
-            for sql, values in batch.statements:
-                execute(sql, values)
-            rows = []
-
-
-def _nothing(_: sqlite3.Connection) -> None:
-    """Opening the connection is all that was wanted."""

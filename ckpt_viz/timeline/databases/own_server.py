@@ -1,4 +1,4 @@
-"""Our savers for servers, with everything but reading taken away."""
+"""Our savers for databases, with everything but reading taken away."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from ckpt_viz.checkpoint.base import CheckpointTuple, Config, Removal
 from ckpt_viz.checkpoint.scripted import ScriptedSaver
+from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 from ckpt_viz.timeline.databases.reader import HistoryReader
 
 
@@ -14,12 +15,21 @@ class OwnServer(HistoryReader):
     """Reads threads by a saver of this package; writes nothing.
 
     Args:
-        saver: for PostgreSQL or Redis.
+        saver: for PostgreSQL or Redis; or for SQLite, see `own_sqlite`.
     """
 
     def __init__(self, saver: ScriptedSaver) -> None:
-        super().__init__(saver.serde)
         self._saver = saver
+        super().__init__(saver.serde)
+
+    @property
+    def serde(self) -> SerializerProtocol:
+        """The saver's serializer, which may be replaced."""
+        return self._saver.serde
+
+    @serde.setter
+    def serde(self, serde: SerializerProtocol) -> None:
+        self._saver.serde = serde
 
     def get_tuple(self, config: Config) -> CheckpointTuple | None:
         return self._saver.get_tuple(config)

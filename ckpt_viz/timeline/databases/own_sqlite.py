@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ckpt_viz.checkpoint.base import CheckpointTuple, Config, Removal, address, check_filter
-from ckpt_viz.checkpoint.packing import Packing
+from ckpt_viz.checkpoint.base import Removal
+from ckpt_viz.checkpoint.colours import Plans, Transaction
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
-from ckpt_viz.checkpoint.sqlite import SqliteSaver, schema, upkeep
-from ckpt_viz.checkpoint.sqlite.reading import Query, Reader
+from ckpt_viz.checkpoint.sqlite import SqliteSaver, schema
+from ckpt_viz.checkpoint.sqlite.runner import answer
 from ckpt_viz.errors import SourceError
 from ckpt_viz.timeline.databases.file import SqliteFile
-from ckpt_viz.timeline.databases.reader import HistoryReader, holds
+from ckpt_viz.timeline.databases.own_server import OwnServer
 
 T = TypeVar("T")
 _COPY_LIMIT = 512 << 20
@@ -24,13 +24,13 @@ def is_ours(columns: dict[str, list[str]]) -> bool:
     return "ckpt_checkpoints" in columns
 
 
-class OwnSqlite(HistoryReader):
+class OwnSqlite(OwnServer):
     """Reads threads from a file that our SQLite saver wrote."""
 
     def __init__(
         self, file: SqliteFile, columns: dict[str, list[str]], serde: SerializerProtocol
     ) -> None:
-        super().__init__(serde)
+        super().__init__(SqliteSaver.reading(_Reading(self._read), serde))
         self._file = file
         self._copy: sqlite3.Connection | None = None
         if "idx" in columns.get("ckpt_writes", ()):
@@ -61,41 +61,6 @@ class OwnSqlite(HistoryReader):
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return self._file.read(work) if self._copy is None else work(self._copy)
 
-    def get_tuple(self, config: Config) -> CheckpointTuple | None:
-        reader = Reader(Packing(self.serde), Query.one(*address(config)))
-        found = self._read(reader.page)
-        return found[0] if found else None
-
-    def list(
-        self,
-        config: Config | None,
-        *,
-        filter: dict[str, Any] | None = None,
-        before: Config | None = None,
-        limit: int | None = None,
-    ) -> Iterator[CheckpointTuple]:
-        query = Query.many(config, check_filter(filter), before, limit)
-        reader = Reader(Packing(self.serde), query)
-        while not reader.done:
-            yield from self._read(reader.page)
-
-    def thread_heads(self, query: str = "") -> Sequence[tuple[str, str]]:
-        wanted = holds(query)
-        return [one for one in self._read(upkeep.thread_heads) if wanted(one[0])]
-
-    def count_checkpoints(self, threads: Sequence[str]) -> dict[str, int]:
-        return self._read(lambda conn: upkeep.count_checkpoints(conn, threads))
-
-    def namespaces(self, thread_id: str) -> list[str]:  # type: ignore[valid-type]
-        return self._read(lambda conn: upkeep.namespaces(conn, thread_id))
-
-    def labels(self, thread_id: str) -> list[dict[str, Any]]:  # type: ignore[valid-type]
-        return self._read(lambda conn: upkeep.labels(conn, thread_id))
-
-    def storage_report(self) -> dict[str, Any]:
-        packing = Packing(self.serde)
-        return self._read(lambda conn: upkeep.storage_report(conn, packing=packing))
-
     def would_prune(self, threads: Sequence[str]) -> Removal:
         """What pruning these threads would remove, found on a copy in memory.
 
@@ -103,6 +68,16 @@ class OwnSqlite(HistoryReader):
             SourceError: the file is too big to be copied.
         """
         return SqliteSaver(self._copied(), serde=self.serde).prune(threads, dry_run=True)
+
+
+class _Reading(Plans):
+    """Runs scripts that only read."""
+
+    def __init__(self, read: Callable[[Callable[[sqlite3.Connection], Any]], Any]) -> None:
+        self._read = read
+
+    def _one(self, wanted: Transaction) -> Any:
+        return self._read(lambda conn: answer(conn, wanted.script()))
 
 
 def _backup(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
