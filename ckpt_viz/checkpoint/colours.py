@@ -141,12 +141,16 @@ def both(
             return getattr(self, name)(*args, **options)
         return await self._colours.arun(plan(self, *args, **options))
 
-    pair: Any = run, arun
+    return named((run, arun), name, plan)  # type: ignore[no-any-return]
+
+
+def named(pair: Any, name: str, like: Callable[..., Any]) -> Any:
+    """A pair of methods with a name and what is told of another one."""
     for made, its_name in zip(pair, (name, f"a{name}"), strict=True):
-        wraps(plan)(made)
+        wraps(like)(made)
         made.__name__ = its_name
-        made.__qualname__ = plan.__qualname__.replace(plan.__name__, its_name)
-    return pair  # type: ignore[no-any-return]
+        made.__qualname__ = like.__qualname__.replace(like.__name__, its_name)
+    return pair
 
 
 class Colours(Plans):

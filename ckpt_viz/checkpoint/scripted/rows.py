@@ -120,6 +120,10 @@ class Survey(Protocol):
         """Tells whether the thread was changed since."""
 
     @property
+    def rest(self) -> int:
+        """Bytes that hold rows of values together."""
+
+    @property
     def bases(self) -> Any:
         """What `Packer.body_of` needs to read the rows' bodies."""
 
@@ -133,6 +137,7 @@ class Surveyed:
     writes: dict[tuple[str, str, str, int], Size] = field(default_factory=dict)
     labels: dict[tuple[str, str], str] = field(default_factory=dict)
     mark: Any = None
+    rest: int = 0
 
     @property
     def bases(self) -> Any:
@@ -194,10 +199,6 @@ class ThreadRows(Protocol):
         that the mark tells."""
         ...
 
-    def read_all(self, thread: str, ns: str) -> Script[tuple[dict[BlobKey, Blob], list[Write]]]:
-        """All values and writes of a namespace."""
-        ...
-
     def threads(self, tokens: Sequence[int] | None) -> Script[list[str]]:
         """All threads; or at least those with a checkpoint that has one of the tokens."""
         ...
@@ -237,6 +238,10 @@ class Rows(ThreadRows, Protocol):
 
         A row without an entry was removed since it was read.
         """
+        ...
+
+    def read_all(self, thread: str, ns: str) -> Script[tuple[dict[BlobKey, Blob], list[Write]]]:
+        """All values and writes of a namespace."""
         ...
 
     def count_roots(self, threads: Sequence[str]) -> Script[dict[str, int]]:

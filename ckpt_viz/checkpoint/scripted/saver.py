@@ -119,13 +119,8 @@ class ScriptedSaver(WholeThreads):
 
         The values are packed at once, in either colour.
         """
-        return self._store_writes(config, writes, task_id, task_path)
-
-    put_writes, aput_writes = both(_put_writes)
-
-    def _store_writes(self, *writes: Any) -> Plan[None]:
         for tried in range(2):
-            edit = pack_writes(self._values, *writes)
+            edit = pack_writes(self._values, config, writes, task_id, task_path)
             try:
                 if edit.writes:
                     yield Transaction(lambda e=edit: self._rows.edit(e))  # type: ignore[misc]
@@ -134,6 +129,8 @@ class ScriptedSaver(WholeThreads):
                 self._values.kept.drop(edit.thread)
                 if tried:
                     raise
+
+    put_writes, aput_writes = both(_put_writes)
 
     # -- reading -------------------------------------------------------------------------------
 

@@ -199,7 +199,7 @@ class Upkeep:
     def _whole_writes(
         self, thread: str, ns: str, wanted: Mapping[tuple[str, str, int], BlobKey], edit: Edit
     ) -> Script[None]:
-        _, own = yield from self.rows.read_all(thread, ns)
+        _, own = yield from cast("Rows", self.rows).read_all(thread, ns)
         blobs, _ = yield from cast("Rows", self.rows).read_values(thread, set(wanted.values()), ())
         values, memo = cast("Values", self.values), dict[BlobKey, Typed]()
         for write in own:
@@ -220,7 +220,7 @@ class Upkeep:
             edit.rows.append(row._replace(thread=target, body=body, meta=meta))
         spaces = {key.ns for key in survey.blobs} | {at[0] for at in survey.writes}
         for ns in sorted(spaces):
-            blobs, writes = yield from self.rows.read_all(source, ns)
+            blobs, writes = yield from cast("Rows", self.rows).read_all(source, ns)
             for key, blob in blobs.items():
                 edit.blobs[key] = blob._replace(
                     typed=self.values.moved(blob.typed, source, target, *key)
@@ -247,7 +247,7 @@ class Upkeep:
             }
             for key, size in survey.blobs.items()
         ]
-        bodies = sum(row.size for row in survey.rows)
+        bodies = sum(row.size for row in survey.rows) + survey.rest
         writes = sum(size.bytes for size in survey.writes.values())
         in_values = sum(size.bytes for size in survey.blobs.values())
         shared = sum(size.bytes for key, size in survey.blobs.items() if used.get(key, 0) > 1)

@@ -20,7 +20,7 @@ from ckpt_viz.checkpoint.base import (
 from ckpt_viz.checkpoint.colours import Script
 from ckpt_viz.checkpoint.delta import long, short
 from ckpt_viz.checkpoint.packing import Packer, Packing
-from ckpt_viz.checkpoint.scripted.reading import Listing, meta_of
+from ckpt_viz.checkpoint.scripted.reading import Listing
 from ckpt_viz.checkpoint.scripted.rows import Query, Row
 from ckpt_viz.checkpoint.serde.base import Typed
 from ckpt_viz.checkpoint.serde.compress import expand
@@ -32,7 +32,7 @@ from ckpt_viz.checkpoint.sqlite.rows import (
     read_writes,
     typed_of,
 )
-from ckpt_viz.checkpoint.telling import DAMAGE, telling, unreadable
+from ckpt_viz.checkpoint.telling import DAMAGE, unreadable
 
 _MANY = 400
 COLUMNS = "k, id, parent, source, step, tag, body, mtag, meta"
@@ -236,6 +236,12 @@ class Reader(Listing):
             return self._of_one(conn, self._keys[0], size)
         return self._of_many(conn, size) if self._keys else []
 
+    def one(self, conn: sqlite3.Connection) -> CheckpointTuple | None:
+        """The addressed checkpoint of one namespace, or its newest."""
+        keys = self._find_keys(conn)
+        rows = self._of_one(conn, keys[0], 1) if keys else []
+        return self._told(rows, conn)[0] if rows else None
+
     def _read(self, rows: Sequence[Row]) -> Script[list[CheckpointTuple]]:
         return self._told(rows, (yield))
 
@@ -343,12 +349,14 @@ class Reader(Listing):
             ):
                 typed = source.typed(cell, thread, ns, id_, task, index)
                 pending.append((task, channel, loads(typed)))
+            what, channel = "its", "metadata"
+            metadata = self._values.meta_of(row)
         except DAMAGE as error:
             raise unreadable(error, thread, ns, id_, f"{what} {channel!r}") from error
         return CheckpointTuple(
             config_of(thread, ns, id_),
             body,
-            meta_of(self._values, row),
+            metadata,
             parent_of(thread, ns, parent),
             pending,
         )
@@ -356,21 +364,13 @@ class Reader(Listing):
 
 def _row(place: tuple[str, str], found: Any) -> Row:
     k, id_, parent, source, step, tag, body, mtag, meta = found
-    with telling(*place, str(id_), "its row"):
+    parent = long(parent)
+    try:
         size = len(body) + len(meta)
-        base = long(parent) if not tag and body[0] == _CHANGED else None
-        return Row(
-            *place,
-            id_,
-            long(parent),
-            base,
-            (tag, body),
-            (mtag, meta),
-            source,
-            step,
-            key=k,
-            size=size,
-        )
+        base = parent if not tag and body[0] == _CHANGED else None
+    except DAMAGE as error:
+        raise unreadable(error, *place, str(id_), "its row") from error
+    return Row(*place, id_, parent, base, (tag, body), (mtag, meta), source, step, (), k, size)
 
 
 def _storable(value: Any) -> bool:

@@ -10,13 +10,13 @@ import asyncio
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial, wraps
 from queue import SimpleQueue
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from ckpt_viz.checkpoint.batches import Batch
-from ckpt_viz.checkpoint.colours import WRITE, Plans, Script, Transaction
+from ckpt_viz.checkpoint.colours import WRITE, Plans, Script, Transaction, named
 from ckpt_viz.checkpoint.sqlite.schema import begin
 from ckpt_viz.debug import switch, tell_of_a_running_loop
 
@@ -230,6 +230,26 @@ def _rows(conn: sqlite3.Connection, batch: Batch) -> list[Any]:
     for sql, values in batch.statements:
         cursor.execute(sql, values)
     return []
+
+
+def quick(
+    name: str, ready: Callable[Concatenate[S, P], Work[T]]
+) -> tuple[Callable[Concatenate[S, P], T], Callable[Concatenate[S, P], Coroutine[Any, Any, T]]]:
+    """A pair of methods whose work needs no script, for what every step of a graph calls.
+
+    Args:
+        name: that of the method.
+        ready: prepares the work in the caller, at once.
+    """
+
+    def run(self: Any, *args: Any, **options: Any) -> Any:
+        return self._runner.run(ready(self, *args, **options))
+
+    async def arun(self: Any, *args: Any, **options: Any) -> Any:
+        return await self._runner.arun(ready(self, *args, **options))
+
+    pair: Any = run, arun
+    return named(pair, name, ready)  # type: ignore[no-any-return]
 
 
 def on_connection(

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any, Self
 
-from ckpt_viz.checkpoint.base import Config
-from ckpt_viz.checkpoint.colours import BARE, READ, Plan, Plans, Script, Transaction
+from ckpt_viz.checkpoint.base import Checkpoint, CheckpointTuple, Config, Metadata, address
+from ckpt_viz.checkpoint.colours import READ, Plan, Script, Transaction
 from ckpt_viz.checkpoint.scripted import ScriptedSaver
 from ckpt_viz.checkpoint.scripted.rows import Query
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 from ckpt_viz.checkpoint.sqlite import schema
 from ckpt_viz.checkpoint.sqlite.opening import Opening
 from ckpt_viz.checkpoint.sqlite.reading import Reader
-from ckpt_viz.checkpoint.sqlite.runner import SqliteColours
+from ckpt_viz.checkpoint.sqlite.runner import Runner, SqliteColours, Work, quick
 from ckpt_viz.checkpoint.sqlite.threads import SqliteRows, SqliteUpkeep
 from ckpt_viz.checkpoint.sqlite.writing import Writer
 
@@ -30,19 +30,28 @@ class SqliteSaver(ScriptedSaver):
     `from_conn_string` opens a file by itself, which is the usual way.
     """
 
+    partial_values = True
+    joins_writes = True
+
     _rows: SqliteRows
     _packed: Writer
+    _runner: Runner
 
     def __init__(self, conn: Any, serde: SerializerProtocol | None = None) -> None:
         writer = Writer()
         self._opening = Opening(type(self).__name__, conn, _prepare, writer.forget)
-        runner, finish = self._opening.runner, self._opening.finish
-        self._begin(SqliteColours(runner, finish, writer.forget), writer, serde)
+        self._begin(self._opening.runner, writer, serde, self._opening.finish)
         self.identity = self._opening.identity()
 
-    def _begin(self, colours: Plans, writer: Writer, serde: SerializerProtocol | None) -> None:
-        super().__init__(SqliteRows(writer), colours, serde)
-        self._packed = writer
+    def _begin(
+        self,
+        runner: Runner,
+        writer: Writer,
+        serde: SerializerProtocol | None,
+        finish: Callable[[], None],
+    ) -> None:
+        super().__init__(SqliteRows(writer), SqliteColours(runner, finish, writer.forget), serde)
+        self._runner, self._packed = runner, writer
 
     @classmethod
     def from_conn_string(
@@ -58,10 +67,10 @@ class SqliteSaver(ScriptedSaver):
         return saver
 
     @classmethod
-    def reading(cls, colours: Plans, serde: SerializerProtocol | None = None) -> Self:
-        """The saver of a file that is only to be read, by scripts that somebody else runs."""
+    def reading(cls, runner: Runner, serde: SerializerProtocol | None = None) -> Self:
+        """The saver of a file that is only to be read, by way of a runner."""
         saver = cls.__new__(cls)
-        saver._begin(colours, Writer(), serde)
+        saver._begin(runner, Writer(), serde, lambda: None)
         return saver
 
     @property
@@ -73,18 +82,49 @@ class SqliteSaver(ScriptedSaver):
     def _upkeep(self) -> SqliteUpkeep:
         return SqliteUpkeep(self._rows, self._values)
 
-    def _store(self, what: Any, writes: Any = None) -> Plan[Config]:
-        writer = self._packed
-        if writes is None:
-            packed = writer.packed(self.serde, *what)
-            yield _alone(packed.save)
-            return packed.config
-        work, made = writer.step(self.serde, writes, what)
-        yield _alone(work)
-        return made()
+    # What every step of a graph calls goes its short way.
 
-    def _store_writes(self, *writes: Any) -> Plan[None]:
-        yield _alone(self._packed.packed_writes(self.serde, *writes).save)
+    def _ready_put(
+        self,
+        config: Config,
+        checkpoint: Checkpoint,
+        metadata: Metadata,
+        new_versions: Mapping[str, Any],
+    ) -> Work[Config]:
+        """Keep a checkpoint whose parent is ``config``; returns its own config.
+
+        The values are packed at once, in either colour.
+
+        Raises:
+            SerializationError: a value cannot be saved; nothing was kept.
+            ThreadBusyError: an `Extending` config is no longer the head; nothing was kept.
+        """
+        return self._packed.packed(self.serde, config, checkpoint, metadata, new_versions).save
+
+    def _ready_step(self, writes: Any, *put: Any) -> Work[Config]:
+        """`put_writes` and `put` in one transaction, for a step that had one task.
+
+        Args:
+            writes: the arguments of `put_writes`.
+            put: those of `put`.
+        """
+        return self._packed.step(self.serde, writes, put)
+
+    def _ready_writes(
+        self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> Work[None]:
+        """Keep what a task wrote. A plain write that is there already stays as it is."""
+        packed = self._packed.packed_writes(self.serde, config, writes, task_id, task_path)
+        return packed.save
+
+    def _ready_tuple(self, config: Config) -> Work[CheckpointTuple | None]:
+        """The addressed checkpoint, or the newest of the thread; None if there is none."""
+        return Reader(self._values, Query(*address(config)), limit=1).one
+
+    put, aput = quick("put", _ready_put)
+    put_step, aput_step = quick("put_step", _ready_step)
+    put_writes, aput_writes = quick("put_writes", _ready_writes)
+    get_tuple, aget_tuple = quick("get_tuple", _ready_tuple)
 
     def _listing(
         self, query: Query, filter: Mapping[str, Any] | None = None, limit: int | None = None
@@ -98,16 +138,12 @@ class SqliteSaver(ScriptedSaver):
         return [one for one in found if wanted in one[0].casefold()]
 
     def _setup(self) -> Plan[None]:
-        yield Transaction(lambda: _on_connection(lambda _: None), READ)
+        yield Transaction(_nothing, READ)
 
 
-def _alone(work: Callable[[sqlite3.Connection], None]) -> Transaction:
-    """Work that is a transaction by itself."""
-    return Transaction(lambda: _on_connection(work), BARE)
-
-
-def _on_connection(work: Callable[[sqlite3.Connection], None]) -> Script[None]:
-    work((yield))
+def _nothing() -> Script[None]:
+    """Opening the connection is all that was wanted."""
+    yield
 
 
 def _prepare(conn: sqlite3.Connection, ours: bool) -> None:

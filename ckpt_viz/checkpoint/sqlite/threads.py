@@ -96,10 +96,6 @@ class SqliteRows:
         """All of a thread but its values."""
         return SqliteSurvey(conn, thread, Source(self._writer.codec))
 
-    def read_all(self, thread: str, ns: str) -> Script[Any]:
-        """Not used: values are copied as they lie."""
-        raise NotImplementedError
-
     @on_connection
     def remove_thread(self, conn: Connection, thread: str) -> None:
         """Remove everything of a thread, its name included."""
@@ -220,57 +216,63 @@ class SqliteSurvey:
         """The sizes of writes."""
         return self._sizes[1]
 
+    @property
+    def rest(self) -> int:
+        """What is neither a value nor a write: names of channels, values that lost a race."""
+        return self._sizes[2]
+
     @cached_property
-    def _sizes(self) -> tuple[dict[BlobKey, Size], dict[tuple[str, str, str, int], Size]]:
+    def _sizes(self) -> tuple[dict[BlobKey, Size], dict[Any, Size], int]:
         blobs: dict[BlobKey, Size] = {}
-        writes: dict[tuple[str, str, str, int], Size] = {}
+        writes: dict[Any, Size] = {}
+        total = 0
         for ns, k in self._spaces:
             try:
-                own = _sizes(self._conn, k, ns)
+                total += _sizes(self._conn, k, ns, blobs, writes)
             except DAMAGE as error:
                 text = f"Thread {self._thread!r}, namespace {ns!r}, is damaged: {error}"
                 raise SerializationError(text) from error
-            blobs |= own[0]
-            writes |= own[1]
-        return blobs, writes
+        told = sum(size.bytes for size in (*blobs.values(), *writes.values()))
+        return blobs, writes, total - told
 
 
-def _sizes(conn: Connection, k: int, ns: str) -> tuple[dict[BlobKey, Size], dict[Any, Size]]:
-    """What is known of the values and the writes of a namespace; together all that they take."""
-    values: list[tuple[Any, str, Cell, int]] = []
+def _sizes(
+    conn: Connection, k: int, ns: str, blobs: dict[BlobKey, Size], writes: dict[Any, Size]
+) -> int:
+    """Find the sizes of a namespace's values and writes; returns the bytes of all their rows."""
+    total, cells, found = 0, list[tuple[BlobKey, Cell]](), list[tuple[Any, str, Cell, int]]()
     for version, data in conn.execute("SELECT version, data FROM ckpt_values WHERE k=?", (k,)):
-        cells = read_cells(data)
-        rest = len(data) - sum(len(packb(cell)) for cell in cells.values())
-        for channel, cell in cells.items():
-            values.append((BlobKey(ns, channel, version), channel, cell, rest))
-            rest = 0
-    found: list[tuple[Any, str, Cell, int]] = []
+        total += len(data)
+        own = read_cells(data)
+        cells += [(BlobKey(ns, channel, version), cell) for channel, cell in own.items()]
     for id_, task, data in conn.execute("SELECT id, task, data FROM ckpt_writes WHERE k=?", (k,)):
-        own = read_writes(data)
-        rest = len(data) - sum(len(packb(cell)) for _, _, cell in own)
-        for index, channel, cell in own:
-            found.append(((ns, long(id_), long(task), index), channel, cell, rest))
-            rest = 0
-    big = _big_sizes(conn, k, {cell for _, _, cell, _ in values + found if cell.__class__ is int})
+        total += len(data)
+        told = read_writes(data)
+        more = len(data) - sum(len(packb(cell)) for *_, cell in told)
+        for index, channel, cell in told:
+            found.append(((ns, long(id_), long(task), index), channel, cell, more))
+            more = 0
+    ints = [cell for *_, cell in cells] + [cell for _, _, cell, _ in found]
+    big, in_big = _big_sizes(conn, k, sorted({at for at in ints if at.__class__ is int}))
 
-    def size(channel: str, cell: Cell, more: int) -> Size:
+    def size(channel: str, cell: Cell, more: int = 0) -> Size:
         own = big.pop(cell, 0) if cell.__class__ is int else 0
         return Size(len(packb(cell)) + more + own, None, "empty" if cell is False else "", channel)
 
-    return (
-        {key: size(*told) for key, *told in values},
-        {key: size(*told) for key, *told in found},
-    )
+    blobs.update((key, size(key.channel, cell)) for key, cell in cells)
+    writes.update((key, size(*told)) for key, *told in found)
+    return total + in_big
 
 
-def _big_sizes(conn: Connection, k: int, used: set[int]) -> dict[int, int]:
-    """How much the big value at a place adds to those before it; the last one has all the rest."""
-    sizes, ats = dict.fromkeys(used, 0), sorted(used)
+def _big_sizes(conn: Connection, k: int, ats: list[int]) -> tuple[dict[int, int], int]:
+    """How much the big value at a place adds to those before it; and what all take."""
+    sizes, total = dict.fromkeys(ats, 0), 0
     sql = f"SELECT at, length(data) FROM ckpt_chains JOIN ckpt_big ON {_OF_CHAINS} WHERE k=?"
     for at, size in conn.execute(sql, (k,)):
-        if ats:
-            sizes[ats[min(bisect_left(ats, at), len(ats) - 1)]] += size
-    return sizes
+        total += size
+        if (i := bisect_left(ats, at)) < len(ats):
+            sizes[ats[i]] += size
+    return sizes, total
 
 
 class _Shrinking:

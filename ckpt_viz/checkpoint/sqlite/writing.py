@@ -121,8 +121,8 @@ class Writer(Packer):
 
     def step(
         self, serde: SerializerProtocol, writes: Any, put: Any
-    ) -> tuple[Callable[[sqlite3.Connection], None], Callable[[], Config]]:
-        """A task's writes and the checkpoint that they led to: the work, and what it makes.
+    ) -> Callable[[sqlite3.Connection], Config]:
+        """A task's writes and the checkpoint that they led to, ready to be saved together.
 
         If the checkpoint cannot be stored, the writes are.
         """
@@ -130,16 +130,17 @@ class Writer(Packer):
         try:
             second = self.packed(serde, *put)
         except SerializationError as error:
-            return first.save, partial(_fail, error)
+            return partial(_save_and_fail, first, error)
 
-        def work(conn: sqlite3.Connection) -> None:
+        def work(conn: sqlite3.Connection) -> Config:
             try:
                 self.save(conn, first, second)
             except ThreadBusyError:
                 first.save(conn)
                 raise
+            return second.config
 
-        return work, lambda: second.config
+        return work
 
     def key(self, conn: sqlite3.Connection, thread: str, ns: str) -> int:
         """The number of a thread and namespace, made at the first write."""
@@ -201,7 +202,8 @@ class Writer(Packer):
         return put
 
 
-def _fail(error: Exception) -> Any:
+def _save_and_fail(first: PutWrites, error: Exception, conn: sqlite3.Connection) -> Any:
+    first.save(conn)
     raise error
 
 
@@ -228,10 +230,6 @@ class _Saving:
         self._packing = packing
         self.thread, self.ns, self.id, self.parent = place
         self.spot: Spot = writer.kept.spot(self.thread, self.ns)
-
-    def save(self, conn: sqlite3.Connection) -> None:
-        """Write it, all or nothing."""
-        self._writer.save(conn, self)
 
     def write(self, conn: sqlite3.Connection) -> None:
         """Write it within a transaction."""
@@ -300,6 +298,11 @@ class Put(_Saving):
     values: list[tuple[str, Any, Typed]]
     body: tuple[str, bytes]
     meta: tuple[Any, Any, str, bytes]
+
+    def save(self, conn: sqlite3.Connection) -> Config:
+        """Write it, all or nothing."""
+        self._writer.save(conn, self)
+        return self.config
 
     @property
     def config(self) -> Config:
@@ -478,6 +481,10 @@ class PutWrites(_Saving):
         super().__init__(writer, packing, place)
         self.writes: list[tuple[int, str, Typed]] = []
         self.task = self.path = ""
+
+    def save(self, conn: sqlite3.Connection) -> None:
+        """Write it, all or nothing."""
+        self._writer.save(conn, self)
 
     def _save(self, conn: sqlite3.Connection) -> None:
         rows = []

@@ -7,10 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ckpt_viz.checkpoint.base import Removal
-from ckpt_viz.checkpoint.colours import Plans, Transaction
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 from ckpt_viz.checkpoint.sqlite import SqliteSaver, schema
-from ckpt_viz.checkpoint.sqlite.runner import answer
 from ckpt_viz.errors import SourceError
 from ckpt_viz.timeline.databases.file import SqliteFile
 from ckpt_viz.timeline.databases.own_server import OwnServer
@@ -70,14 +68,17 @@ class OwnSqlite(OwnServer):
         return SqliteSaver(self._copied(), serde=self.serde).prune(threads, dry_run=True)
 
 
-class _Reading(Plans):
-    """Runs scripts that only read."""
+class _Reading:
+    """The runner of a saver that only reads, in the caller's thread."""
 
     def __init__(self, read: Callable[[Callable[[sqlite3.Connection], Any]], Any]) -> None:
-        self._read = read
+        self.run = read
 
-    def _one(self, wanted: Transaction) -> Any:
-        return self._read(lambda conn: answer(conn, wanted.script()))
+    async def arun(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return self.run(work)  # type: ignore[no-any-return]
+
+    def close(self, finish: Callable[[], None]) -> None:
+        """Nothing to stop: the file is closed by who opened it."""
 
 
 def _backup(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
