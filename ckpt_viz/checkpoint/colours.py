@@ -153,6 +153,43 @@ def named(pair: Any, name: str, like: Callable[..., Any]) -> Any:
     return pair
 
 
+def on_connection(
+    work: Callable[Concatenate[S, Any, P], T],
+) -> Callable[Concatenate[S, P], Script[T]]:
+    """A method that works on a connection, made a script, which asks for it and for no more."""
+
+    @wraps(work)
+    def script(self: S, *args: P.args, **options: P.kwargs) -> Script[T]:
+        return work(self, (yield), *args, **options)
+
+    return script  # type: ignore[return-value]
+
+
+def answer(
+    conn: Any,
+    script: Script[T],
+    ask: Callable[[Any, Any], Any] = lambda conn, request: request(conn),
+) -> T:
+    """Run a script on a connection; ``ask`` answers what is more than a request for it."""
+    asked = script.__next__
+    while True:
+        try:
+            request = asked()
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        asked = partial(script.send, conn if ask is None or request is None else ask(conn, request))
+
+
+class AtOnce(Plans):
+    """Runs plans whose connection is an object of this process."""
+
+    def __init__(self, conn: Any) -> None:
+        self._conn = conn
+
+    def _one(self, wanted: Transaction) -> Any:
+        return answer(self._conn, wanted.script())
+
+
 class Colours(Plans):
     """Both colours of one server. A sync call raises RuntimeError where the client belongs to the
     loop that runs in this very thread.

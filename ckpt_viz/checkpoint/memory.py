@@ -60,14 +60,14 @@ class InMemorySaver(Finding):
     compares_heads = True
 
     # Not in __dict__, which shows what is documented and no more.
-    __slots__ = ("_heads", "_labels", "_packed")
+    __slots__ = ("_heads", "_names", "_packed")
 
     def __init__(
         self, serde: SerializerProtocol | None = None, *, factory: Any = defaultdict
     ) -> None:
         super().__init__(serde=serde)
         self._heads: dict[tuple[str, str], tuple[int, str]] = {}
-        self._labels: dict[tuple[str, str, str], str] = {}
+        self._names: dict[tuple[str, str, str], str] = {}
         self.storage: defaultdict[str, dict[str, dict[str, Row]]] = factory(
             lambda: defaultdict(dict)
         )

@@ -9,17 +9,22 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from ckpt_viz.checkpoint.base import Config, address
-from ckpt_viz.checkpoint.memory_upkeep import Upkeep
+from ckpt_viz.checkpoint.colours import AtOnce
+from ckpt_viz.checkpoint.memory_upkeep import ThreadsInMemory
 
 F = TypeVar("F", bound="Finding")
 Row = Any
 
 
-class Finding(Upkeep):
+class Finding(ThreadsInMemory):
     """The part of the memory saver that finds checkpoints."""
 
     stack: ExitStack
     _heads: dict[tuple[str, str], tuple[int, str]]
+
+    @property
+    def _colours(self) -> AtOnce:  # type: ignore[override]
+        return AtOnce(self)
 
     def __enter__(self: F) -> F:
         self.stack.__enter__()

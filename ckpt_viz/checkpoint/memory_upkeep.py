@@ -1,275 +1,202 @@
-"""What the memory saver does with whole threads: count, copy, prune, name.
+"""Whole threads in the memory saver's dictionaries: the scripts that `scripted.upkeep` needs.
 
-Before something goes, whatever of the rest is told as a change of it is stored whole.
+Their connection is the saver. Before something goes, whatever of the rest is told as a change of
+it is stored anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-from ckpt_viz.checkpoint.base import (
-    BaseCheckpointSaver,
-    Config,
-    Removal,
-    address,
-    config_of,
-    no_checkpoint,
-    time_of,
-)
-from ckpt_viz.checkpoint.memory_values import Values
-from ckpt_viz.checkpoint.upkeep import check_strategy, farthest_needed, path_of, to_keep
+from ckpt_viz.checkpoint.colours import Script, on_connection
+from ckpt_viz.checkpoint.scripted.rows import BaseGone, BlobKey, Edit, Row, Size
+from ckpt_viz.checkpoint.scripted.threads import WholeThreads
+from ckpt_viz.checkpoint.scripted.upkeep import Upkeep
 
 
-class Upkeep(BaseCheckpointSaver):
+class ThreadsInMemory(WholeThreads):
     """The part of the memory saver that deals with whole threads."""
 
     storage: Any
     writes: Any
     blobs: Any
-    _labels: dict[tuple[str, str, str], str]
-    _packed: Values
+    _names: dict[tuple[str, str, str], str]
+    _packed: Any
 
-    def delete_thread(self, thread_id: str) -> None:
+    @property
+    def _upkeep(self) -> Upkeep:
+        return MemoryUpkeep(MemoryRows(), self._packed.using(self.serde))
+
+
+class MemoryRows:
+    """The threads of a memory saver."""
+
+    @on_connection
+    def threads(self, saver: ThreadsInMemory, tokens: Sequence[int] | None) -> list[str]:
+        """All threads; the tokens make no difference."""
+        return list(saver.storage)
+
+    @on_connection
+    def namespaces(self, saver: ThreadsInMemory, thread: str) -> list[str]:
+        """The namespaces that hold checkpoints."""
+        spaces = saver.storage.get(thread)
+        return [ns for ns in list(spaces) if spaces[ns]] if spaces else []
+
+    @on_connection
+    def count(self, saver: ThreadsInMemory) -> list[tuple[str, int, Any, str, int]]:
+        """``(thread, checkpoints, last step, last id, bytes)`` of each thread."""
+        sizes, counted = _sizes(saver), []
+        for thread in list(saver.storage):
+            rows = _rows(saver, thread)
+            if rows:
+                last = max([row for row in rows if not row.ns] or rows, key=lambda row: row.id)
+                step = saver._packed.using(saver.serde).meta_of(last).get("step")
+                counted.append((thread, len(rows), step, last.id, sizes.get(thread, 0)))
+        return counted
+
+    @on_connection
+    def survey(self, saver: ThreadsInMemory, thread: str, hold: bool = True) -> MemorySurvey:
+        """All of a thread but its values."""
+        return MemorySurvey(saver, thread)
+
+    @on_connection
+    def labels(self, saver: ThreadsInMemory, thread: str) -> dict[tuple[str, str], str]:
+        """Labels by namespace and checkpoint."""
+        return {key[1:]: label for key, label in _items(saver._names) if key[0] == thread}
+
+    @on_connection
+    def remove_thread(self, saver: ThreadsInMemory, thread: str) -> None:
         """Remove everything of a thread."""
-        self.storage.pop(thread_id, None)
-        for kept in (self.writes, self.blobs, self._labels):
-            for key in [key for key in list(kept) if key[0] == thread_id]:
+        saver.storage.pop(thread, None)
+        for kept in (saver.writes, saver.blobs, saver._names):
+            for key in [key for key in list(kept) if key[0] == thread]:
                 kept.pop(key, None)
-        self._packed.kept.drop(thread_id)
 
-    def threads(self) -> list[dict[str, Any]]:
-        """One ``{thread_id, checkpoints, last_step, last_time, bytes}`` a thread."""
-        sizes = self._sizes()
-        found: dict[tuple[str, str], dict[str, Any]] = {}  # by what is newest, exactly
-        for thread in list(self.storage):
-            rows = {
-                (id_, ns): row
-                for ns in self.namespaces(thread)
-                for id_, row in self._of(thread, ns)
-            }
-            if not rows:
-                continue
-            last, ns = max([key for key in rows if not key[1]] or rows)
-            step = self._metadata(thread, ns, last, rows[last, ns]).get("step")
-            found[last, thread] = {
-                "thread_id": thread,
-                "checkpoints": len(rows),
-                "last_step": step,
-                "last_time": time_of(last),
-                "bytes": sizes.get(thread, 0),
-            }
-        return [found[key] for key in sorted(found, reverse=True)]
-
-    def _metadata(self, thread: str, ns: str, id_: str, row: Any) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def _of(self, thread: str, ns: str) -> list[tuple[str, Any]]:
-        return list(self.storage.get(thread, {}).get(ns, {}).items())
-
-    def _sizes(self) -> dict[str, int]:
-        """Packed bytes by thread."""
-        sizes = dict.fromkeys(list(self.storage), 0)
-        for thread in sizes:
-            for ns in self.namespaces(thread):
-                for _, (body, meta, _) in self._of(thread, ns):
-                    sizes[thread] += len(body[1]) + len(meta[1])
-        for (thread, *_), rows in list(self.writes.items()):
-            size = sum(len(row[2][1]) for row in list(rows.values()))
-            sizes[thread] = sizes.get(thread, 0) + size
-        for (thread, *_), typed in list(self.blobs.items()):
-            sizes[thread] = sizes.get(thread, 0) + len(typed[1])
-        return sizes
-
-    def namespaces(self, thread_id: str) -> list[str]:
-        """The namespaces in which a thread has checkpoints, sorted."""
-        spaces = self.storage.get(thread_id)
-        return sorted(ns for ns in list(spaces) if spaces[ns]) if spaces else []
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Give another thread all checkpoints, writes and labels of a thread, ids unchanged."""
-        source, target = source_thread_id, target_thread_id
-        packed = self._packed.using(self.serde)
-        if source == target:
-            return
-        for ns in self.namespaces(source):
-            for id_, (body, meta, parent) in self._of(source, ns):
-                self.storage[target][ns][id_] = (
-                    packed.moved(body, source, target, ns, id_),
-                    packed.moved(meta, source, target, ns, id_, "metadata"),
-                    parent,
-                )
-        for (thread, ns, id_), rows in list(self.writes.items()):
-            for key, (task, channel, typed, path) in list(rows.items()) if thread == source else ():
-                moved = packed.moved(typed, source, target, ns, id_, *key)
-                self.writes[target, ns, id_][key] = (task, channel, moved, path)
-        for (thread, *place), typed in list(self.blobs.items()):
-            if thread == source:
-                moved = packed.moved(typed, source, target, *place)
-                self.blobs.setdefault((target, *place), moved)
-        for (thread, ns, id_), label in list(self._labels.items()):
-            if thread == source:
-                self._labels[target, ns, id_] = label
-
-    def delete_for_runs(self, run_ids: Sequence[str], *, dry_run: bool = False) -> Removal:
-        """Remove the checkpoints whose metadata names one of these runs, and their writes."""
-        wanted = {str(run) for run in run_ids}
-        gone = Removal([], 0, 0)
-        for thread in list(self.storage):
-            for ns in self.namespaces(thread):
-                drop = {
-                    id_
-                    for id_, row in self._of(thread, ns)
-                    if str(self._metadata(thread, ns, id_, row).get("run_id")) in wanted
-                }
-                gone = self._drop(gone, thread, ns, drop, dry_run)
-        return gone
-
-    def prune(
-        self,
-        thread_ids: Sequence[str],
-        *,
-        strategy: str = "keep_latest",
-        dry_run: bool = False,
-        keep_labelled: bool = True,
-    ) -> Removal:
-        """Remove old checkpoints; every one that remains keeps its state.
+    @on_connection
+    def edit(self, saver: ThreadsInMemory, edit: Edit) -> set[BlobKey]:
+        """Label checkpoints, or remove some.
 
         Raises:
-            ValueError: the strategy is unknown.
+            BaseGone: the checkpoint to label is not there.
         """
-        check_strategy(strategy)
-        gone = Removal([], 0, 0)
-        for thread in thread_ids:
-            for ns in self.namespaces(thread):
-                parents = {id_: row[2] for id_, row in self._of(thread, ns)}
-                keep: set[str] = set()
-                if strategy == "keep_latest":
-                    named = [k[2] for k in self._labels if k[:2] == (thread, ns)]
-                    keep = to_keep(
-                        parents,
-                        named if keep_labelled else (),
-                        lambda id_, t=thread, n=ns, p=parents: self._rebuilt_from(t, n, id_, p),  # type: ignore[misc]
-                    )
-                gone = self._drop(gone, thread, ns, set(parents) - keep, dry_run)
-            if strategy == "delete" and not dry_run:
-                self.delete_thread(thread)
-        return gone
-
-    def _rebuilt_from(self, thread: str, ns: str, id_: str, parents: Any) -> str | None:
-        def filled(id_: str) -> set[str]:
-            return {
-                c
-                for c, v in self._places(thread, ns, [id_])
-                if not self._is_empty(thread, ns, c, v)
-            }
-
-        def wrote(id_: str) -> set[str]:
-            return {row[1] for row in self.writes.get((thread, ns, id_), {}).values()}
-
-        empty = {c for c, _ in self._places(thread, ns, [id_])} - filled(id_)
-        return farthest_needed(path_of(parents, id_), empty, wrote, filled)
-
-    def _is_empty(self, thread: str, ns: str, channel: str, version: Any) -> bool:
-        typed = self.blobs.get((thread, ns, channel, version))
-        return typed is None or typed[0].partition("+")[0] == "empty"
-
-    def _places(self, thread: str, ns: str, ids: Iterable[str]) -> set[tuple[str, Any]]:
-        """``(channel, version)`` of all values that these checkpoints use."""
-        rows = self.storage[thread][ns]
-        read = self._packed.using(self.serde).checkpoint
-        return {
-            place
-            for id_ in ids
-            for place in read(thread, ns, id_, rows[id_])["channel_versions"].items()
-        }
-
-    def _drop(self, gone: Removal, thread: str, ns: str, drop: set[str], dry_run: bool) -> Removal:
-        """Remove checkpoints with their writes, and the values that no other one uses."""
-        if not drop:
-            return gone
-        rows = self.storage[thread][ns]
-        keep = [id_ for id_ in list(rows) if id_ not in drop]
-        used = self._places(thread, ns, keep)
-        own = [key for key in list(self.blobs) if key[:2] == (thread, ns)]
-        values = [key for key in own if key[2:] not in used]
-        writes = sum(len(self.writes.get((thread, ns, id_), ())) for id_ in drop)
-        if not dry_run:
-            self._packed.using(self.serde).stand_alone(thread, ns, keep, used)
-            for id_ in drop:
+        thread, spaces = edit.thread, saver.storage.get(edit.thread, {})
+        if edit.needs_row is not None and edit.needs_row[1] not in spaces.get(
+            edit.needs_row[0], ()
+        ):
+            raise BaseGone(thread)
+        for place, label in edit.labels.items():
+            if label is None:
+                saver._names.pop((thread, *place), None)
+            else:
+                saver._names[(thread, *place)] = label
+        for ns, (ids, keys) in edit.drops().items():
+            rows, gone = spaces[ns], {key[1:] for key in keys}
+            keep = [id_ for id_ in list(rows) if id_ not in set(ids)]
+            own = {key[2:] for key in list(saver.blobs) if key[:2] == (thread, ns)}
+            saver._packed.stand_alone(thread, ns, keep, own - gone)
+            for id_ in ids:
                 rows.pop(id_, None)
-                self.writes.pop((thread, ns, id_), None)
-                self._labels.pop((thread, ns, id_), None)
-            for key in values:
-                self.blobs.pop(key, None)
-            self._packed.kept.drop(thread)
-        configs = [config_of(thread, ns, id_) for id_ in sorted(drop, reverse=True)]
-        return Removal(
-            [*gone.checkpoints, *configs], gone.writes + writes, gone.values + len(values)
-        )
+                saver.writes.pop((thread, ns, id_), None)
+                saver._names.pop((thread, ns, id_), None)
+            for place in gone:
+                saver.blobs.pop((thread, ns, *place), None)
+        return set()
 
-    def compact(self, *, dry_run: bool = False) -> dict[str, int]:
+    @on_connection
+    def copy(self, saver: ThreadsInMemory, source: str, target: str) -> None:
+        """Give another thread all that a thread has."""
+        moved = saver._packed.moved
+        for row in _rows(saver, source):
+            body = moved(row.body, source, target, row.ns, row.id)
+            meta = moved(row.meta, source, target, row.ns, row.id, "metadata")
+            saver.storage[target][row.ns][row.id] = body, meta, row.parent
+        for (thread, ns, id_), rows in _items(saver.writes):
+            for key, (task, channel, typed, path) in _items(rows) if thread == source else ():
+                told = moved(typed, source, target, ns, id_, *key)
+                saver.writes[target, ns, id_][key] = task, channel, told, path
+        for (thread, *place), typed in _items(saver.blobs):
+            if thread == source:
+                told = moved(typed, source, target, *place)
+                saver.blobs.setdefault((target, *place), told)
+        for (thread, *place), label in _items(saver._names):
+            if thread == source:
+                saver._names[(target, *place)] = label
+
+    @on_connection
+    def compact(self, saver: ThreadsInMemory, dry_run: bool) -> dict[str, int]:
         """Nothing to give back: what was removed is gone already."""
-        size = sum(self._sizes().values())
+        size = sum(_sizes(saver).values())
         return {"before": size, "after": size}
 
-    def storage_report(self) -> dict[str, Any]:
-        """What takes how many bytes; see the base class."""
-        sizes = self._sizes()
+
+class MemoryUpkeep(Upkeep):
+    """The scripts over whole threads, of which a copy is made as it lies."""
+
+    rows: MemoryRows
+
+    def copy(self, source: str, target: str) -> Script[None]:
+        """Give another thread all that one has; what is encrypted is bound to the new one."""
+        return self.rows.copy(source, target)
+
+
+class MemorySurvey:
+    """A thread, of which values and writes are looked at when somebody asks."""
+
+    mark = bases = None
+    rest = 0
+
+    def __init__(self, saver: ThreadsInMemory, thread: str) -> None:
+        self._saver = saver
+        self._thread = thread
+        self.rows = _rows(saver, thread)
+        self.labels = {k[1:]: name for k, name in _items(saver._names) if k[0] == thread}
+
+    @cached_property
+    def blobs(self) -> dict[BlobKey, Size]:
+        """The sizes of values."""
         return {
-            "bytes": sum(sizes.values()),
-            "threads": [self._report(thread, size) for thread, size in sizes.items()],
+            BlobKey(*place): Size(len(data), None, tag, place[1])
+            for (thread, *place), (tag, data) in _items(self._saver.blobs)
+            if thread == self._thread
         }
 
-    def _report(self, thread: str, size: int) -> dict[str, Any]:
-        used: dict[tuple[str, str, Any], int] = {}
-        bodies = 0
-        for ns in self.namespaces(thread):
-            for id_, (body, meta, _) in self._of(thread, ns):
-                bodies += len(body[1]) + len(meta[1])
-                for channel, version in self._places(thread, ns, [id_]):
-                    used[ns, channel, version] = used.get((ns, channel, version), 0) + 1
-        values = [
-            {
-                "checkpoint_ns": key[1],
-                "channel": key[2],
-                "version": key[3],
-                "bytes": len(typed[1]),
-                "used_by": used.get(key[1:], 0),
-            }
-            for key, typed in list(self.blobs.items())
-            if key[0] == thread
-        ]
-        in_values = sum(value["bytes"] for value in values)
-        shared = sum(value["bytes"] for value in values if value["used_by"] > 1)
+    @cached_property
+    def writes(self) -> dict[tuple[str, str, str, int], Size]:
+        """The sizes of writes."""
         return {
-            "thread_id": thread,
-            "bytes": size,
-            "checkpoints": bodies,
-            "writes": size - bodies - in_values,
-            "shared": shared,
-            "unique": in_values - shared,
-            "values": values,
+            (ns, id_, *key): Size(len(data), None, tag, channel)
+            for (thread, ns, id_), rows in _items(self._saver.writes)
+            if thread == self._thread
+            for key, (_, channel, (tag, data), _) in _items(rows)
         }
 
-    def set_label(self, config: Config, label: str | None) -> None:
-        """Name a checkpoint; None takes the name away.
 
-        Raises:
-            CheckpointNotFoundError: there is no such checkpoint.
-        """
-        thread, ns, id_ = address(config)
-        if id_ is None or id_ not in self.storage.get(thread, {}).get(ns, {}):
-            raise no_checkpoint(config)
-        if label is None:
-            self._labels.pop((thread, ns, id_), None)
-        else:
-            self._labels[thread, ns, id_] = label
+def _rows(saver: ThreadsInMemory, thread: str) -> list[Row]:
+    return [
+        Row(thread, ns, id_, parent, None, body, meta, size=len(body[1]) + len(meta[1]))
+        for ns, rows in _items(saver.storage.get(thread, {}))
+        for id_, (body, meta, parent) in _items(rows)
+    ]
 
-    def labels(self, thread_id: str) -> list[dict[str, Any]]:
-        """One ``{checkpoint_ns, checkpoint_id, label}`` a named checkpoint, newest first."""
-        found = [(id_, ns, label) for (t, ns, id_), label in self._labels.items() if t == thread_id]
-        return [
-            {"checkpoint_ns": ns, "checkpoint_id": id_, "label": label}
-            for id_, ns, label in sorted(found, reverse=True)
-        ]
+
+def _sizes(saver: ThreadsInMemory) -> dict[str, int]:
+    """Packed bytes by thread."""
+    sizes = {
+        thread: sum(row.size for row in _rows(saver, thread)) for thread in list(saver.storage)
+    }
+    for (thread, *_), rows in _items(saver.writes):
+        size = sum(len(row[2][1]) for _, row in _items(rows))
+        sizes[thread] = sizes.get(thread, 0) + size
+    for (thread, *_), typed in _items(saver.blobs):
+        sizes[thread] = sizes.get(thread, 0) + len(typed[1])
+    return sizes
+
+
+def _items(kept: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    while True:
+        try:
+            return list(kept.items())
+        except RuntimeError:  # a run in another thread put something meanwhile: look again
+            continue

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from ckpt_viz.checkpoint import delta
 from ckpt_viz.checkpoint.base import Checkpoint, without_values
-from ckpt_viz.checkpoint.kept import FEW, FLOOR, Grown, Kept, Maps, Spot, cost_of
-from ckpt_viz.checkpoint.packing import Packing
+from ckpt_viz.checkpoint.kept import FEW, FLOOR, Grown, Maps, Spot, cost_of
+from ckpt_viz.checkpoint.packing import Packer, Packing
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 
 _WORTH = 128
@@ -27,29 +27,26 @@ Place: TypeAlias = tuple[str, str, str | None]
 """Where a checkpoint is put: thread, namespace, and its parent."""
 
 
-class Values:
+class Values(Packer):
     """Reads and writes the packed values of the three dictionaries."""
 
+    name_of = version_of = staticmethod(lambda version: version)
+
     def __init__(self, storage: Any, writes: Any, blobs: Any) -> None:
+        super().__init__()
         self._storage = storage
         self._writes = writes
         self._blobs = blobs
-        self.kept = Kept()
-        self.codec: Any = None
         self._lines: dict[Any, tuple[Line, int, Typed]] = {}
-
-    def using(self, serde: SerializerProtocol) -> Values:
-        """These values, read and written by a serializer: that of a saver may be replaced."""
-        if self.codec is None or self.codec.serde is not serde:
-            self.use(serde)
-        return self
 
     def use(self, serde: SerializerProtocol) -> Packing:
         """Read and write by another serializer from now on."""
-        codec = self.codec = Packing(serde)
-        self.kept.drop()
         self._lines.clear()
-        return codec
+        return super().use(serde)
+
+    def body_of(self, row: Any, bases: Any) -> Checkpoint:
+        """The checkpoint of a `Row` without its values."""
+        return self.checkpoint(row.thread, row.ns, row.id, (row.body, row.meta, row.parent))
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -272,10 +269,6 @@ class Values:
         return tag, data[start : start + length]
 
     # -- moving and removing -------------------------------------------------------------------
-
-    def moved(self, typed: Typed, source: str, target: str, *place: Any) -> Typed:
-        """What one thread stores at a place, as another stores it there."""
-        return self.codec.seal(self.codec.unseal(typed, source, *place), target, *place)  # type: ignore[no-any-return]
 
     def stand_alone(self, thread: str, ns: str, keep: Sequence[str], used: set[Any]) -> None:
         """Tell anew what is told against something that is about to go.

@@ -330,14 +330,12 @@ def _puts(thread: str, edit: Edit) -> Iterable[Statement]:
             yield sql, (thread, escape(ns), escape(id_))
         else:
             yield _LABEL, (thread, escape(ns), escape(id_), escape(label))
-    for ns in sorted({ns for ns, _ in edit.drop_rows}):
-        ids = [escape(id_) for space, id_ in edit.drop_rows if space == ns]
+    for ns, (rows_of, keys) in edit.drops().items():
+        ids = [escape(id_) for id_ in rows_of]
         for table in ("ckpt_checkpoints", "ckpt_writes", "ckpt_labels"):
             sql = f"DELETE FROM {table} WHERE k = {_K} AND id = ANY(%s)"
             yield sql, (thread, escape(ns), ids)
-    for ns in sorted({key.ns for key in edit.drop_blobs}):
-        own = [key for key in edit.drop_blobs if key.ns == ns]
-        names = [escape(key.channel) for key in own], [key.version for key in own]
+        names = [escape(key.channel) for key in keys], [key.version for key in keys]
         yield _DROP_BLOBS, (*names, thread, escape(ns))
 
 

@@ -170,6 +170,15 @@ class Edit:
     replace: bool = False
     mark: Any = None
 
+    def drops(self) -> dict[str, tuple[list[str], list[BlobKey]]]:
+        """The checkpoints and values to drop, by namespace."""
+        found: dict[str, tuple[list[str], list[BlobKey]]] = {}
+        for ns, id_ in self.drop_rows:
+            found.setdefault(ns, ([], []))[0].append(id_)
+        for key in self.drop_blobs:
+            found.setdefault(key.ns, ([], []))[1].append(key)
+        return found
+
     @property
     def is_checked(self) -> bool:
         """Whether the answers of the server matter."""

@@ -43,7 +43,9 @@ class WholeThreads(BaseCheckpointSaver):
         rows = yield Transaction(self._upkeep.rows.count, READ)
         return [
             dict(zip(_COUNTED, (thread, count, step, time_of(id_), size), strict=True))
-            for thread, count, step, id_, size in sorted(rows, key=lambda r: r[3], reverse=True)
+            for id_, thread, count, step, size in sorted(
+                ((row[3], *row[:3], row[4]) for row in rows), key=lambda r: r[:2], reverse=True
+            )
         ]
 
     threads, athreads = both(_threads)

@@ -5,7 +5,7 @@ Before something goes, what is told against it is told anew: against what stays,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, cast
 
@@ -41,25 +41,33 @@ class Thread:
         self.name = name
         self.survey = survey
         self.values = values
+        self._bases = survey.bases
+        self._rows = _by(survey.rows, lambda row: row.ns)
 
     @cached_property
-    def _bases(self) -> Any:
-        return self.survey.bases
+    def _blobs(self) -> dict[str, list[BlobKey]]:
+        return _by(self.survey.blobs, lambda key: key.ns)
 
     @cached_property
-    def _wrote(self) -> dict[tuple[str, str], set[str]]:
-        found: dict[tuple[str, str], set[str]] = {}
-        for (ns, id_, _, _), size in self.survey.writes.items():
-            found.setdefault((ns, id_), set()).add(size.channel)
-        return found
+    def _writes(self) -> dict[str, dict[str, list[Any]]]:
+        by_ns = _by(self.survey.writes, lambda key: key[0])
+        return {ns: _by(own, lambda key: key[1]) for ns, own in by_ns.items()}
 
     def namespaces(self) -> list[str]:
         """The namespaces that hold checkpoints."""
-        return sorted({row.ns for row in self.survey.rows})
+        return sorted(self._rows)
 
     def rows(self, ns: str) -> dict[str, Row]:
         """The checkpoints of a namespace."""
-        return {row.id: row for row in self.survey.rows if row.ns == ns}
+        return {row.id: row for row in self._rows.get(ns, ())}
+
+    def blobs(self, ns: str) -> list[BlobKey]:
+        """Where the values of a namespace are."""
+        return self._blobs.get(ns, [])
+
+    def writes(self, ns: str) -> dict[str, list[tuple[str, str, str, int]]]:
+        """Where the writes of each checkpoint are: namespace, checkpoint, task and index."""
+        return self._writes.get(ns, {})
 
     def body(self, row: Row) -> dict[str, Any]:
         """A checkpoint without its values."""
@@ -77,7 +85,7 @@ class Thread:
 
     def kept_latest(self, ns: str, keep_labelled: bool) -> set[str]:
         """The checkpoints that ``keep_latest`` keeps."""
-        rows = self.rows(ns)
+        rows, wrote = self.rows(ns), self.writes(ns)
         parents = {id_: row.parent for id_, row in rows.items()}
         labelled = [id_ for space, id_ in self.survey.labels if space == ns]
 
@@ -86,7 +94,7 @@ class Thread:
             return farthest_needed(
                 path_of(parents, id_),
                 empty,
-                lambda at: self._wrote.get((ns, at), set()),
+                lambda at: {self.survey.writes[key].channel for key in wrote.get(at, ())},
                 lambda at: self._filled(rows[at]),
             )
 
@@ -98,6 +106,13 @@ class Thread:
             for key in self.places_of(row)
             if (size := self.survey.blobs.get(key)) and size.tag.partition("+")[0] != "empty"
         }
+
+
+def _by(items: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+    found: dict[Any, list[Any]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 class Upkeep:
@@ -126,8 +141,8 @@ class Upkeep:
                 continue
             keep = [row for row in seen.rows(ns).values() if row.id not in drop]
             used = seen.places(keep)
-            values = [key for key in survey.blobs if key.ns == ns and key not in used]
-            writes = sum(at[0] == ns and at[1] in drop for at in survey.writes)
+            values = [key for key in seen.blobs(ns) if key not in used]
+            writes = sum(len(seen.writes(ns).get(id_, ())) for id_ in drop)
             ids = sorted(drop, reverse=True)
             gone = Removal(
                 [*gone.checkpoints, *(config_of(thread, ns, id_) for id_ in ids)],
@@ -137,31 +152,31 @@ class Upkeep:
             edit.drop_rows += [(ns, id_) for id_ in ids]
             edit.drop_blobs += values
             if not dry_run:
-                yield from self._tell_anew(seen, ns, keep, used, edit)
+                yield from self._tell_anew(seen, ns, drop, used, edit)
         if not dry_run and edit.drop_rows:
             yield from self.rows.edit(edit)
             self.values.kept.drop(thread)
         return gone
 
     def _tell_anew(
-        self, seen: Thread, ns: str, keep: Sequence[Row], used: set[BlobKey], edit: Edit
+        self, seen: Thread, ns: str, drop: set[str], used: set[BlobKey], edit: Edit
     ) -> Script[None]:
-        values, survey, stay = cast("Values", self.values), seen.survey, {row.id for row in keep}
-        for row in keep:
-            if row.base is not None and row.base not in stay:
+        values, survey = cast("Values", self.values), seen.survey
+        for row in seen.rows(ns).values():
+            if row.base in drop and row.id not in drop:
                 body = values.close(values.whole_body(seen.body(row)), row.thread, ns, row.id)
                 edit.rows.append(row._replace(base=None, body=body))
-        dropped = {id_ for space, id_ in edit.drop_rows if space == ns}
         blobs = [
             key
             for key in used
             if (size := survey.blobs.get(key)) and size.base and BlobKey(ns, *size.base) not in used
         ]
         writes = {
-            at[1:]: BlobKey(ns, *size.base)
-            for at, size in survey.writes.items()
-            if at[0] == ns and at[1] not in dropped
-            if size.base is not None and BlobKey(ns, *size.base) not in used
+            at[1:]: BlobKey(ns, *base)
+            for id_, own in seen.writes(ns).items()
+            for at in own
+            if id_ not in drop and (base := survey.writes[at].base)
+            if BlobKey(ns, *base) not in used
         }
         for key in blobs:
             read, _ = yield from cast("Rows", self.rows).read_values(seen.name, {key}, ())

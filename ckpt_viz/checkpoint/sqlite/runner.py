@@ -11,12 +11,11 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable, Coroutine
-from functools import partial, wraps
 from queue import SimpleQueue
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from ckpt_viz.checkpoint.batches import Batch
-from ckpt_viz.checkpoint.colours import WRITE, Plans, Script, Transaction, named
+from ckpt_viz.checkpoint.colours import WRITE, Plans, Transaction, answer, named
 from ckpt_viz.checkpoint.sqlite.schema import begin
 from ckpt_viz.debug import switch, tell_of_a_running_loop
 
@@ -190,10 +189,10 @@ class SqliteColours(Plans):
     def _transact(self, conn: sqlite3.Connection, wanted: Transaction) -> Any:
         """Run a script; one that writes is one transaction."""
         if wanted.mode != WRITE:
-            return answer(conn, wanted.script())
+            return answer(conn, wanted.script(), _rows)
         begin(conn)
         try:
-            result = answer(conn, wanted.script())
+            result = answer(conn, wanted.script(), _rows)
         except BaseException:
             conn.rollback()
             raise
@@ -209,17 +208,6 @@ class SqliteColours(Plans):
     def close(self) -> None:
         """Close the connection, if it was opened here."""
         self.runner.close(self._finish)
-
-
-def answer(conn: sqlite3.Connection, script: Script[T]) -> T:
-    """Run a script on a connection."""
-    asked = script.__next__
-    while True:
-        try:
-            batch = asked()
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
-        asked = partial(script.send, conn if batch is None else _rows(conn, batch))
 
 
 def _rows(conn: sqlite3.Connection, batch: Batch) -> list[Any]:
@@ -250,18 +238,6 @@ def quick(
 
     pair: Any = run, arun
     return named(pair, name, ready)  # type: ignore[no-any-return]
-
-
-def on_connection(
-    work: Callable[Concatenate[S, sqlite3.Connection, P], T],
-) -> Callable[Concatenate[S, P], Script[T]]:
-    """A method that works on a connection, made a script, which asks for it."""
-
-    @wraps(work)
-    def script(self: S, *args: P.args, **options: P.kwargs) -> Script[T]:
-        return work(self, (yield), *args, **options)
-
-    return script  # type: ignore[return-value]
 
 
 def _nothing(_: sqlite3.Connection | None = None) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from ormsgpack import packb, unpackb
 
 from ckpt_viz.checkpoint import chains
-from ckpt_viz.checkpoint.colours import Script
+from ckpt_viz.checkpoint.colours import Script, on_connection
 from ckpt_viz.checkpoint.delta import long, short
 from ckpt_viz.checkpoint.kept import Spot
 from ckpt_viz.checkpoint.scripted.rows import BaseGone, BlobKey, Edit, Row, Size
@@ -31,7 +31,6 @@ from ckpt_viz.checkpoint.sqlite.rows import (
     read_writes,
     typed_of,
 )
-from ckpt_viz.checkpoint.sqlite.runner import on_connection
 from ckpt_viz.checkpoint.sqlite.writing import Put, Writer
 from ckpt_viz.checkpoint.telling import DAMAGE
 from ckpt_viz.errors import SerializationError
@@ -128,10 +127,9 @@ class SqliteRows:
         for row in edit.rows:
             sql = "UPDATE ckpt_checkpoints SET tag=?, body=? WHERE k=? AND id=?"
             conn.execute(sql, (*row.body, row.key, row.id))
-        for ns in {ns for ns, _ in edit.drop_rows}:
-            ids = [id_ for space, id_ in edit.drop_rows if space == ns]
-            values = {key[1:] for key in edit.drop_blobs if key.ns == ns}
-            _Shrinking(self._writer, conn, (edit.thread, ns), spaces[ns]).run(ids, values)
+        for ns, (ids, keys) in edit.drops().items():
+            shrinking = _Shrinking(self._writer, conn, (edit.thread, ns), spaces[ns])
+            shrinking.run(ids, {key[1:] for key in keys})
         return set()
 
     @on_connection
