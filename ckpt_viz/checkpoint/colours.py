@@ -15,7 +15,8 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Generator
 from functools import partial, wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from types import TracebackType
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, Self, TypeVar
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -188,6 +189,43 @@ class AtOnce(Plans):
 
     def _one(self, wanted: Transaction) -> Any:
         return answer(self._conn, wanted.script())
+
+
+class Opened:
+    """What is opened at first use and closed in either colour, or by a ``with``."""
+
+    _colours: Plans
+
+    def close(self) -> None:
+        """Close what was opened here; it opens again when used."""
+        self._colours.close()
+
+    async def aclose(self) -> None:
+        """As `close`."""
+        await self._colours.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        await self._colours.enter()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
 
 
 class Colours(Plans):

@@ -26,7 +26,7 @@ THREAD: Any = {"configurable": {"thread_id": "1"}, "recursion_limit": 500}
 @pytest.fixture
 def raw_saver(raw_saver: Any, tmp_path: Any) -> Any:
     """LangGraph saves from threads of its own, which a connection must allow."""
-    if isinstance(raw_saver, SqliteSaver) and isinstance(raw_saver._given, sqlite3.Connection):
+    if isinstance(raw_saver, SqliteSaver) and raw_saver._opening.path is None:
         raw_saver = SqliteSaver(sqlite3.connect(tmp_path / "c.db", check_same_thread=False))
     return raw_saver
 

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from functools import wraps
 from random import getrandbits
 from types import GenericAlias
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from ckpt_viz.checkpoint.making import (
     EXCLUDED_METADATA_KEYS,
@@ -39,6 +48,9 @@ Checkpoint = dict[str, Any]
 Metadata = dict[str, Any]
 PendingWrite = tuple[str, str, Any]
 Self = TypeVar("Self", bound="BaseCheckpointSaver")
+P = ParamSpec("P")
+S = TypeVar("S")
+T = TypeVar("T")
 
 WRITES_IDX_MAP = {ERROR: -1, SCHEDULED: -2, INTERRUPT: -3, RESUME: -4}
 """Writes that steer have a fixed place each, where the last one counts."""
@@ -111,6 +123,20 @@ class Removal(NamedTuple):
     checkpoints: list[Config]
     writes: int
     values: int
+
+
+def _twin(
+    method: Callable[Concatenate[S, P], T],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """The async form of a method: calls the one of that name, which a subclass may have made."""
+    name = method.__name__
+
+    async def twin(self: Any, *args: Any, **options: Any) -> Any:
+        return getattr(self, name)(*args, **options)
+
+    made: Any = wraps(method)(twin)
+    made.__name__, made.__qualname__ = f"a{name}", f"BaseCheckpointSaver.a{name}"
+    return made  # type: ignore[no-any-return]
 
 
 class BaseCheckpointSaver:
@@ -268,9 +294,7 @@ class BaseCheckpointSaver:
         found = await self.aget_tuple(config)
         return found.checkpoint if found else None
 
-    async def aget_tuple(self, config: Config) -> CheckpointTuple | None:
-        """As `get_tuple`."""
-        return self.get_tuple(config)
+    aget_tuple = _twin(get_tuple)
 
     async def alist(
         self,
@@ -284,30 +308,6 @@ class BaseCheckpointSaver:
         for item in self.list(config, filter=filter, before=before, limit=limit):
             yield item
 
-    async def aput(
-        self,
-        config: Config,
-        checkpoint: Checkpoint,
-        metadata: Metadata,
-        new_versions: Mapping[str, Any],
-    ) -> Config:
-        """As `put`."""
-        return self.put(config, checkpoint, metadata, new_versions)
-
-    async def aput_writes(
-        self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """As `put_writes`."""
-        self.put_writes(config, writes, task_id, task_path)
-
-    async def adelete_thread(self, thread_id: str) -> None:
-        """As `delete_thread`."""
-        self.delete_thread(thread_id)
-
-    async def athreads(self) -> Sequence[dict[str, Any]]:
-        """As `threads`."""
-        return self.threads()
-
     async def alineage(self, config: Config) -> AsyncIterator[CheckpointTuple]:
         """As `lineage`."""
         at: Config | None = config
@@ -315,46 +315,18 @@ class BaseCheckpointSaver:
             yield found
             at = found.parent_config
 
-    async def anamespaces(self, thread_id: str) -> Sequence[str]:
-        """As `namespaces`."""
-        return self.namespaces(thread_id)
-
-    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """As `copy_thread`."""
-        self.copy_thread(source_thread_id, target_thread_id)
-
-    async def adelete_for_runs(self, run_ids: Sequence[str], *, dry_run: bool = False) -> Removal:
-        """As `delete_for_runs`."""
-        return self.delete_for_runs(run_ids, dry_run=dry_run)
-
-    async def aprune(
-        self,
-        thread_ids: Sequence[str],
-        *,
-        strategy: str = "keep_latest",
-        dry_run: bool = False,
-        keep_labelled: bool = True,
-    ) -> Removal:
-        """As `prune`."""
-        return self.prune(
-            thread_ids, strategy=strategy, dry_run=dry_run, keep_labelled=keep_labelled
-        )
-
-    async def acompact(self, *, dry_run: bool = False) -> dict[str, int]:
-        """As `compact`."""
-        return self.compact(dry_run=dry_run)
-
-    async def astorage_report(self) -> dict[str, Any]:
-        """As `storage_report`."""
-        return self.storage_report()
-
-    async def aset_label(self, config: Config, label: str | None) -> None:
-        """As `set_label`."""
-        self.set_label(config, label)
-
-    async def alabels(self, thread_id: str) -> Sequence[dict[str, Any]]:
-        """As `labels`."""
-        return self.labels(thread_id)
+    aput = _twin(put)
+    aput_writes = _twin(put_writes)
+    adelete_thread = _twin(delete_thread)
+    athreads = _twin(threads)
+    anamespaces = _twin(namespaces)
+    acopy_thread = _twin(copy_thread)
+    adelete_for_runs = _twin(delete_for_runs)
+    aprune = _twin(prune)
+    acompact = _twin(compact)
+    astorage_report = _twin(storage_report)
+    aset_label = _twin(set_label)
+    alabels = _twin(labels)
 
     def get_next_version(self, current: Any, channel: Any = None) -> Any:
         """A version greater than ``current``: here a number, counted up from 1.

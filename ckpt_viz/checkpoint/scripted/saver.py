@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from ckpt_viz.checkpoint.base import (
     Checkpoint,
@@ -18,7 +17,7 @@ from ckpt_viz.checkpoint.base import (
     get_checkpoint_id,
     text_version,
 )
-from ckpt_viz.checkpoint.colours import READ, Finished, Plan, Plans, Transaction, both
+from ckpt_viz.checkpoint.colours import READ, Finished, Opened, Plan, Plans, Transaction, both
 from ckpt_viz.checkpoint.packing import Packer
 from ckpt_viz.checkpoint.scripted.reading import Listing
 from ckpt_viz.checkpoint.scripted.rows import BaseGone, HeadMoved, Query
@@ -29,10 +28,8 @@ from ckpt_viz.checkpoint.scripted.writing import pack_put, pack_writes, put
 from ckpt_viz.checkpoint.searching import wanted
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 
-S = TypeVar("S", bound="ScriptedSaver")
 
-
-class ScriptedSaver(WholeThreads):
+class ScriptedSaver(Opened, WholeThreads):
     """A saver of both colours over the rows of some server.
 
     Args:
@@ -236,34 +233,3 @@ class ScriptedSaver(WholeThreads):
 
     def _setup(self) -> Plan[None]:
         yield Transaction(self._rows.set_up)
-
-    def close(self) -> None:
-        """Close what this saver opened; it opens again when used."""
-        self._colours.close()
-
-    async def aclose(self) -> None:
-        """As `close`."""
-        await self._colours.aclose()
-
-    def __enter__(self: S) -> S:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self: S) -> S:
-        await self._colours.enter()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()

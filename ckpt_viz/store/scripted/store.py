@@ -10,10 +10,9 @@ import asyncio
 import time
 from collections.abc import Iterable
 from random import getrandbits
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from ckpt_viz.checkpoint.colours import READ, WRITE, Finished, Plan, Plans, Transaction
+from ckpt_viz.checkpoint.colours import READ, WRITE, Finished, Opened, Plan, Plans, Transaction
 from ckpt_viz.store.filters import check_keys
 from ckpt_viz.store.interface import BaseStore
 from ckpt_viz.store.meaning import Known, Meaning, aknown, known
@@ -35,7 +34,7 @@ from ckpt_viz.store.scripted.searching import Searcher
 from ckpt_viz.store.sweeping import AsyncSweeper, Sweeper
 
 
-class ScriptedStore(BaseStore):
+class ScriptedStore(Opened, BaseStore):
     """A store of both colours over the rows of some database.
 
     Args:
@@ -183,35 +182,12 @@ class ScriptedStore(BaseStore):
     def close(self) -> None:
         """Stop the sweeper and close what was opened here; it opens again when used."""
         self._sweeper.stop()
-        self._colours.close()
+        super().close()
 
     async def aclose(self) -> None:
         """As `close`."""
         self._sweeper.stop()
-        await self._colours.aclose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        await self._colours.enter()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
+        await super().aclose()
 
 
 def _now() -> int:
