@@ -86,13 +86,20 @@ def begin_steps(run: Run, value: Any) -> Script:
         live.saw[INTERRUPT] = True
         if entry.forking:
             yield from _fork(run, found.newest)
-        if run.program.momentary:
-            run.output = run.read()
-        if run.values:
-            yield run.show("values", run.read())
+        yield from _tell_resumed(run)
         return entry.replaying
     yield from _take_input(run, value)
     return entry.replaying
+
+
+def _tell_resumed(run: Run) -> Script:
+    """Show and tell that the run goes on from what is there."""
+    if run.trace is not None:
+        yield from run.trace.resumed(run)
+    if run.program.momentary:
+        run.output = run.read()
+    if run.values:
+        yield run.show("values", run.read())
 
 
 def _tell_what_is_gone(run: Run) -> None:

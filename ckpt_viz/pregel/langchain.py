@@ -157,6 +157,23 @@ class Trace:
         finally:
             run.trace = None  # the handlers know the run: no circle outlives it
 
+    def paused(self, run: Any, status: str) -> Script:
+        """A run stops for an answer, or at a break point."""
+        yield from self._tell(run, "GraphInterruptEvent", status, tuple(run.interrupts))
+
+    def resumed(self, run: Any) -> Script:
+        """A run goes on from a checkpoint."""
+        yield from self._tell(run, "GraphResumeEvent", "pending")
+
+    def _tell(self, run: Any, kind: str, status: str, *more: Any) -> Script:
+        """Tell the handlers of a graph's life; without their module there are none."""
+        module = sys.modules.get("ckpt_viz.callbacks")
+        if module is not None:
+            within = tuple(run.live.ns.split("|")) if run.live.ns else ()
+            where = (run.live.id or "", within)  # without a saver there is no id
+            event = getattr(module, kind)(self.root.run_id, status, *where, *more)
+            yield Ask(lambda awaited: module.tell(self.root.handlers, awaited, event))
+
     def _start(self, awaited: bool, own: Any) -> Any:
         """A task begins: inside of its caller, or of the run."""
         task, config = own.task, own.config

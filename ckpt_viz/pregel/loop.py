@@ -57,27 +57,29 @@ def _run_steps(run: Run, value: Any) -> Script:
         found = run.read()
         whole = isinstance(run.program.output_channels, str)
         run.output = found if found or whole else None
+    if stopped and run.trace is not None:
+        yield from run.trace.paused(run, stopped)
     yield from run.finish()
 
 
 def _loop(run: Run, replaying: bool) -> Script:
-    """The supersteps. True if a question or a break point stopped them."""
+    """The supersteps. What stopped them, if a question or a break point did; else nothing."""
     settings, live = run.settings, run.live
     tasks = yield from _plan(run, replaying)
     while not run.stopping:
         if run.step > run.stop or (tasks and run.control.drain_reason is not None):
             raise _barred(run)
         if not tasks:
-            return False
+            return ""
         if settings.before and should_interrupt(run, settings.before, tasks):
             yield from _show_break(run)
-            return True
+            return "interrupt_before"
         if run.announces or (run.updates and run.pending):
             yield from _show_started(run, tasks)
         updated = yield from _execute(run, tasks)
         if updated is None:
             yield from _stop_waiting(run, tasks)
-            return True
+            return "pending"
         run.going_on = False
         step = run.step
         if (request := run.save("loop")) is not None:
@@ -91,8 +93,8 @@ def _loop(run: Run, replaying: bool) -> Script:
             yield from run.show_checkpoint(tasks)
         if settings.after and should_interrupt(run, settings.after, ran):
             yield from _show_break(run)
-            return True
-    return False
+            return "interrupt_after"
+    return ""
 
 
 def _barred(run: Run) -> Exception:
