@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Coroutine, Generator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, copy_context
 from functools import partial
@@ -13,6 +12,7 @@ from typing import Any
 from ckpt_viz.checkpoint.base import BaseCheckpointSaver
 from ckpt_viz.pregel import lease
 from ckpt_viz.pregel.aexecute import TaskRun
+from ckpt_viz.pregel.away import Away, advance
 from ckpt_viz.pregel.calls import MANY, called_steps, outcome_of
 from ckpt_viz.pregel.drivers import Chunk, counts, is_suspended, time_left
 from ckpt_viz.pregel.execute import run_task
@@ -29,16 +29,15 @@ from ckpt_viz.pregel.requests import (
     Save,
     SaveWrites,
     Start,
+    Together,
     Told,
 )
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.streams import SILENT
 from ckpt_viz.pregel.task import Task
+from ckpt_viz.pregel.turn import Turn
 from ckpt_viz.pregel.whole_config import saver_of
 from ckpt_viz.pregel.workers import PATIENCE, Workers
-
-SLICE = 0.0005
-"""Seconds that a run of nodes which never suspend may keep the loop from looking around."""
 
 
 class _Async:
@@ -51,11 +50,10 @@ class _Async:
         self.saver = saver = saver_of(run)
         self.loop = asyncio.get_running_loop()
         run.owner = asyncio.current_task()
-        self.turn = _Turn(self.loop, run.owner)
+        self.turn = Turn(self.loop, run.owner)
         self.workers: Workers | None = None
         self.patience: asyncio.TimerHandle | None = None
         self.done = Inbox(self.loop)
-        self.alone = Inbox(self.loop)
         self.tasks: dict[asyncio.Task[None], Task] = {}
         self.left = 0
         self.sole: Task | None = None
@@ -78,6 +76,7 @@ class _Async:
             ),
             SaveWrites: lambda r: put_writes(r.config, r.writes, r.task_id, r.path),
             Start: self.start,
+            Together: self.together,
             CacheGet: lambda r: run.cache.aget(r.keys),
             CacheSet: lambda r: run.cache.aset(r.pairs),
             Ask: lambda r: r.call(True),
@@ -85,15 +84,20 @@ class _Async:
             lease.Turn: lambda r: asyncio.sleep(0),
             lease.Wait: self.wait,
         }
+        self.away = Away(self, run, saver)
 
     def post(self, chunk: Any) -> None:
         """Take a custom chunk, from the loop or from a thread."""
         self.done.put(Chunk(chunk))
 
-    def _in_threads(self, jobs: list[Any]) -> None:
+    def staff(self) -> Workers:
+        """The run's threads."""
         if self.workers is None:
             self.workers = Workers(self.run.settings.config.get("max_concurrency"))
-        self.workers.start(jobs)
+        return self.workers
+
+    def _in_threads(self, jobs: list[Any]) -> None:
+        self.staff().start(jobs)
         if len(jobs) > 1:
             self.patience = self.loop.call_later(PATIENCE, self._spread)
 
@@ -108,19 +112,25 @@ class _Async:
         workers = self.workers
         self.done.put(task, self.patience is None or workers is None or not workers.waiting)
 
-    def _work_alone(self, task: Task, context: Context) -> None:
-        run_task(self.run, task, context)
-        self.alone.put(task)
-
     async def history(self, request: History) -> list[Any]:
         r = request
         found = self.saver.alist(r.config, filter=r.filter, before=r.before, limit=r.limit)
         return [item async for item in found]
 
-    async def in_thread(self, task: Task) -> None:
-        """Run a sole sync task on a thread, so that the loop stays free."""
-        self._in_threads([partial(self._work_alone, task, copy_context())])
-        await self.alone.get(True)
+    async def together(self, request: Together) -> Task | None:
+        """Tasks side by side, stored from the loop as they end; the one that failed first."""
+        await self.start(Start(request.tasks))
+        failed: Task | None = None
+        while (item := await self.next(Next(failed is not None))) is not None:
+            if item.__class__ is Told:
+                continue
+            if (writes := self.run.ended(item)) is not None:
+                answer = self.table[SaveWrites](writes)
+                if SaveWrites not in self.plain:
+                    await answer
+            if failed is None and item.outcome == "error":
+                failed = item
+        return failed
 
     async def start(self, request: Start) -> None:
         limit = self.run.settings.config.get("max_concurrency")
@@ -269,13 +279,14 @@ class _Async:
     async def leave(self, script: Script) -> None:
         """After an error that is not the script's: the caller leaves, is cancelled, or waits no
         longer. What is finished is stored, the rest is cancelled."""
+        self.away.leave()
         if not is_suspended(script):
             return
         script.close()
         lease.leave(self.run)
         await self.close()
         ended = [i for i in self.done.take_all() if isinstance(i, Task) and not _is_lost(i)]
-        items = [*ended, self.sole] if self.sole is not None else ended
+        items = [*ended, *(t for t in (self.sole, self.away.task) if t is not None)]
         for request in self.run.left_over(items):
             answer = self.table[request.__class__](request)
             if request.__class__ not in self.plain:
@@ -311,28 +322,6 @@ def _is_quick(saver: Any) -> bool:
     return kind.aput is base.aput and kind.aput_writes is base.aput_writes
 
 
-class _Turn:
-    """Lets the loop run everything else once, if it has something else to do or has not looked
-    around for a while.
-
-    Nodes that never suspend must not starve the loop, and a turn costs more than most of them.
-    What a step made ready runs before the next step, and so does the run's own cancellation.
-    """
-
-    __slots__ = ("_last", "_owner", "_ready")
-
-    def __init__(self, loop: Any, owner: Any) -> None:
-        self._ready: Any = getattr(loop, "_ready", None)  # only asyncio's own loop shows it
-        self._owner = owner
-        self._last = 0.0
-
-    def __await__(self) -> Generator[None, None, None]:
-        now, ready = time.monotonic(), self._ready
-        if ready or ready is None or now - self._last > SLICE or self._owner.cancelling():
-            self._last = now
-            yield
-
-
 def _end(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
@@ -343,19 +332,18 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
     own = _Async(run)
     answer: Any = None
     error: BaseException | None = None
-    lay_down = run.baton.append
+    lay_down, takes = run.baton.append, own.away.takes
     try:
-        while True:
-            try:
-                request = script.send(answer) if error is None else script.throw(error)
-            except StopIteration:
-                break
+        request = advance(script, None, None)
+        while request is not None:
+            if takes(request):
+                request = await own.away.go(script, request)
+                continue
             answer, error = None, None
             kind = request.__class__
             if kind is RunOne:
-                task = request.task
-                own.sole = task
-                await (TaskRun(run, task) if task.node.awaited else own.in_thread(task))
+                own.sole = request.task
+                await TaskRun(run, request.task)
                 own.sole = None
                 await own.turn
             elif kind is Emit:
@@ -375,6 +363,7 @@ async def adrive(run: Run, script: Script) -> AsyncIterator[Any]:
                         answer = await answer
                 except Exception as failure:  # noqa: BLE001 - thrown into the script, which decides
                     error = failure
+            request = advance(script, answer, error)
     except BaseException:
         await own.leave(script)
         raise

@@ -30,11 +30,13 @@ from ckpt_viz.pregel.requests import (
     Save,
     SaveWrites,
     Start,
+    Together,
     Told,
 )
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.streams import SILENT
 from ckpt_viz.pregel.task import Task
+from ckpt_viz.pregel.together import Step, has_a_loop, stores_anywhere
 from ckpt_viz.pregel.whole_config import saver_of
 from ckpt_viz.pregel.workers import PATIENCE, Workers
 
@@ -76,6 +78,7 @@ class _Sync:
         run.owner = get_ident()
         if switch.active:
             tell_of_a_running_loop()
+        self.inline = stores_anywhere(run) and run.remote is None and not has_a_loop()
         self.workers: Workers | None = None
         self.done: SimpleQueue[Any] = SimpleQueue()
         self.left = 0
@@ -88,6 +91,7 @@ class _Sync:
             SaveWrites: lambda r: saver.put_writes(r.config, r.writes, r.task_id, r.path),
             RunOne: lambda r: run_task(run, r.task, copy_context()),
             Start: self.start,
+            Together: self.together,
             CacheGet: lambda r: run.cache.get(r.keys),
             CacheSet: lambda r: run.cache.set(r.pairs),
             Ask: lambda r: r.call(False),
@@ -104,11 +108,29 @@ class _Sync:
             return self.saver.put(*put)
         return self.saver.put_step(r.writes.arguments, *put)
 
-    def start(self, request: Start) -> None:
+    def staff(self) -> Workers:
+        """The run's threads."""
         if self.workers is None:
             self.workers = Workers(self.run.settings.config.get("max_concurrency"))
+        return self.workers
+
+    def together(self, request: Together) -> Task | None:
+        if self.inline:
+            return Step(self.run, self.saver, self.staff()).go(request.tasks)
+        self.start(Start(request.tasks))
+        failed: Task | None = None
+        while (item := self.next(Next(failed is not None))) is not None:
+            if item.__class__ is Told:
+                continue
+            if (writes := self.run.ended(item)) is not None:
+                self.saver.put_writes(*writes.arguments)
+            if failed is None and item.outcome == "error":
+                failed = item
+        return failed
+
+    def start(self, request: Start) -> None:
         self.left += len(request.tasks)
-        self.workers.start([partial(self._work, t, copy_context()) for t in request.tasks])
+        self.staff().start([partial(self._work, t, copy_context()) for t in request.tasks])
 
     def _work(self, task: Task, context: Context) -> None:
         run_task(self.run, task, context)

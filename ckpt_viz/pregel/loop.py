@@ -18,7 +18,7 @@ from ckpt_viz.pregel.handlers import resume_handlers, take_over
 from ckpt_viz.pregel.lease import take, take_steps
 from ckpt_viz.pregel.pending import hand_back
 from ckpt_viz.pregel.recorded import recorded_steps
-from ckpt_viz.pregel.requests import Next, RunOne, Start, Told
+from ckpt_viz.pregel.requests import Next, RunOne, Start, Together, Told
 from ckpt_viz.pregel.run import Run, Script, is_signal
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.unreadable import refuse_readers, refuse_reducers
@@ -304,23 +304,31 @@ def _side_by_side(run: Run, tasks: list[Task]) -> Script:
 
 def _until_all_ended(run: Run, tasks: list[Task], todo: list[Task]) -> Script:
     """Start tasks and follow them to their ends; the task that failed first, if one did."""
-    yield Start(todo)
     failed: Task | None = None
+    if _is_plain(run, todo):
+        failed = yield Together(todo)
+        while run.children and (yield Next(failed is not None)) is not None:
+            pass  # tasks that a node called and did not wait for
+        return failed
+    yield Start(todo)
     while (task := (yield Next(failed is not None))) is not None:
         if task.__class__ is Told:
             yield from _show_called(run, task)
             continue
         known = len(tasks)
-        if task.outcome == "done" and not (run.listened or run.cache_keys):
-            if (request := run.ended(task)) is not None:
-                yield request
-            continue
         yield from _settle(run, tasks, task)
         if failed is None and task.outcome == "error":
             failed = task
         if len(tasks) > known and failed is None:
             yield Start(tasks[known:])
     return failed
+
+
+def _is_plain(run: Run, tasks: list[Task]) -> bool:
+    """Whether nothing has to be told or decided while these tasks run."""
+    if run.listened or run.cache_keys or run.step_timeout is not None:
+        return False
+    return not any(t.node.handler for t in tasks)
 
 
 def _still_asks(run: Run, task: Task) -> bool:

@@ -56,6 +56,18 @@ class RunOne:
         self.task = task
 
 
+class Together:
+    """Run several tasks side by side and store what each leaves as it ends.
+
+    For tasks of which nothing is told. The answer is the task that failed first, or None.
+    """
+
+    __slots__ = ("tasks",)
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self.tasks = tasks
+
+
 class Start:
     """Start several tasks side by side."""
 
