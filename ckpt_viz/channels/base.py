@@ -135,6 +135,8 @@ class Cell(BaseChannel[Any, Any, Any]):
         super().__init_subclass__(**options)
         if "checkpoint" in vars(cls) and "saved" not in vars(cls):  # then that is what is stored
             cls.saved = BaseChannel.saved  # type: ignore[method-assign]
+        if "update" in vars(cls) and "after" not in vars(cls):  # then that is what comes after
+            cls.after = BaseChannel.after  # type: ignore[method-assign]
 
     def __init__(self, typ: Any = Any, key: str = "") -> None:
         super().__init__(typ, key)

@@ -52,16 +52,17 @@ class BinaryOperatorAggregate(Cell):
     def update(self, values: list[Any]) -> bool:
         if not values:
             return False
+        self.value = self.after(values)
+        return True
+
+    def after(self, values: list[Any]) -> Any:
         found = overwritten(self.key, values)
         if found is not MISSING:
-            self.value = found
-            return True
-        start = 0
-        if self.value is MISSING:
-            self.value, start = values[0], 1
-        for value in values[start:]:
-            self.value = self.operator(self.value, value)
-        return True
+            return found
+        folded = self.value
+        for value in values:
+            folded = value if folded is MISSING else self.operator(folded, value)
+        return folded
 
 
 def overwritten(key: str, values: list[Any]) -> Any:
