@@ -33,6 +33,7 @@ from ckpt_viz.pregel.settings import (
     Settings,
     merge_config,
     settings_of,
+    tell_idle_durability,
     thread_of,
 )
 from ckpt_viz.pregel.streams import result_of_run
@@ -192,6 +193,8 @@ class Pregel(Described, Composable):
             saver = self._saver(config)
         else:
             saver = None if self.checkpointer is False else above.run.saver
+        if saver is None and options:
+            tell_idle_durability(options)
         program = watched(self.program) if self.debug or switch.active else self.program
         store = self.store if above is None else above.store
         run = Run(program, saver, store, settings, nest)

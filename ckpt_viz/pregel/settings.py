@@ -107,6 +107,13 @@ def _second(options: Mapping[str, Any], name: str, choices: tuple[str, str]) -> 
     return bool(chosen == choices[1])
 
 
+def tell_idle_durability(options: Mapping[str, Any]) -> None:
+    """Warn of a durability that a run without a saver was asked for."""
+    if options.get("durability") or options.get("checkpoint_during") is not None:
+        text = "`durability` has no effect when no checkpointer is present."
+        warnings.warn(text, stacklevel=4)
+
+
 def _durability(options: Mapping[str, Any]) -> str:
     asked = options.get("durability")
     during = options.get("checkpoint_during")  # the older word for the same choice

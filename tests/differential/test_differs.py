@@ -196,8 +196,9 @@ def test_a_run_without_a_saver_may_name_a_durability() -> None:
         graph = linear_graph(e, saver=None)
         return outcome(lambda: graph.invoke({"foo": "x"}, {}, durability="sync"))
 
-    with pytest.warns(UserWarning, match="durability"):
+    with pytest.warns(UserWarning, match="`durability` has no effect") as told:
         assert both(question) == ("AttributeError", "fine")
+    assert len(told) == 2
 
 
 @pytest.mark.parametrize("wrong", ["other", None, "__start__", "send to the end"])
