@@ -67,6 +67,7 @@ def begin_steps(run: Run, value: Any) -> Script:
         value = None
     inputs = shown_keys(run.program.input_channels)
     entry = entry_of(value, found, bool(live.versions), source, wanted=inputs)
+    run.resumed, run.before = entry.resuming, live.max_version
     run.going_on = entry.resuming if run.nest.above is None else run.nest.told
     if entry.travelling and live.id is not None:
         run.replay = Replay(run.parent or "" if source in ("update", "fork") else live.id)

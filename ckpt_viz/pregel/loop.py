@@ -54,9 +54,7 @@ def _run_steps(run: Run, value: Any) -> Script:
         yield from run.flush()
         raise
     if not run.interrupts and not run.program.momentary:
-        found = run.read()
-        whole = isinstance(run.program.output_channels, str)
-        run.output = found if found or whole else None
+        run.output = run.read() if run.resumed or _is_written(run) else None
     if stopped and run.trace is not None:
         yield from run.trace.paused(run, stopped)
     yield from run.finish()
@@ -132,6 +130,13 @@ def _plan(run: Run, replaying: bool) -> Script:
     if replaying:
         run.pending = []  # what the tasks call runs again too
     return tasks
+
+
+def _is_written(run: Run) -> bool:
+    """Whether the run wrote any of the keys that it returns; one that did not returns nothing."""
+    versions, before = run.live.versions, run.before
+    written = (versions[key] for key in _output_keys(run) if key in versions)
+    return any(before is None or version > before for version in written)
 
 
 def _output_keys(run: Run) -> Sequence[str]:

@@ -79,6 +79,7 @@ class Run:
         "answers",
         "base",
         "baton",
+        "before",
         "beside",
         "cache",
         "cache_keys",
@@ -122,6 +123,7 @@ class Run:
         "progress",
         "remote",
         "replay",
+        "resumed",
         "saver",
         "settings",
         "step",
@@ -156,7 +158,8 @@ class Run:
         self.names = tuple(nest.ns.split(NS_SEP)) if nest.ns else ()
         self.parents = nest.parents
         self.replay = nest.replay
-        self.going_on = False
+        self.going_on = self.resumed = False
+        self.before: Any = None
         self.live = Live(program, None, nest.ns)
         self.metadata: dict[str, Any] = {}
         self.user = user_metadata(settings.config)
@@ -168,10 +171,9 @@ class Run:
         self.base: str | None = None
         self.step = -1
         self.stop = self.live.stop = settings.limit
-        self.stopping = False
+        self.stopping = self.deferred = False
         self.interrupts: list[Any] = []
         self.output: Any = None
-        self.deferred = False
         self.kept: list[SaveWrites] = []
         self.keys = settings.keys if settings.keys is not None else program.stream_channels
         self.post: Any = None

@@ -372,6 +372,28 @@ def test_equal_sends_share_one_cached_result() -> None:
     assert both(question) == (4, 3)
 
 
+def test_a_cached_node_of_a_graph_inside_another() -> None:
+    """There it runs again at each run of the outer graph; here its result is found."""
+
+    def question(e: Engine) -> Any:
+        runs: list[int] = []
+
+        def node(state: Any) -> Any:
+            runs.append(1)
+            return {"bar": ["n"]}
+
+        nodes = {"n": (node, {"cache_policy": e.CachePolicy()})}
+        inner = e.build(State, nodes, [(e.START, "n")], saver=None)
+        graph = e.build(
+            State, {"inner": inner}, [(e.START, "inner")], saver=None, cache=e.InMemoryCache()
+        )
+        for _ in range(2):
+            graph.invoke({"foo": "x"})
+        return len(runs)
+
+    assert both(question) == (2, 1)
+
+
 def test_a_handler_may_send_a_command_to_the_parent() -> None:
     """There it leaves the whole run as an exception."""
 
