@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import json
 import os
 import sqlite3
 import subprocess
@@ -17,6 +19,7 @@ import pytest
 from typing_extensions import TypedDict
 
 from ckpt_viz.checkpoint.base import Extending
+from ckpt_viz.checkpoint.serde.encrypted import EncryptedSerializer
 from ckpt_viz.checkpoint.serde.jsonplus import JsonPlusSerializer
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -24,6 +27,9 @@ from ckpt_viz.errors import SerializationError, ThreadBusyError
 from ckpt_viz.graph import END, START, StateGraph
 from ckpt_viz.timeline import open_timeline
 
+from .conftest import KEY
+from .databases.make import HERE as DATABASES
+from .databases.make import told
 from .test_savers import chain, checkpoint, config, put
 
 
@@ -206,6 +212,36 @@ def test_a_file_of_the_first_version_is_taken_over(tmp_path):
         assert not any("old" in name for name in tables)
     with SqliteSaver.from_conn_string(tmp_path / "old.db") as saver:
         assert len(list(saver.list(config()))) == 3
+
+
+@pytest.mark.parametrize("name", ["sqlite-2", "sqlite-2-encrypted"])
+def test_a_file_of_an_older_package(tmp_path, name):
+    """It is read, also without a change to it, and goes on: copied, put to, and pruned."""
+    path, whole = tmp_path / "a.db", gzip.decompress((DATABASES / f"{name}.db.gz").read_bytes())
+    expected = json.loads((DATABASES / f"{name}.json").read_text())
+    serde = EncryptedSerializer.from_key(KEY) if "encrypted" in name else None
+    path.write_bytes(whole)
+    timeline = open_timeline(path, "grown", key=KEY if serde else None)
+    assert len(timeline.snapshot(timeline.rows()[-1].id).values["list"]) == 150
+    assert path.read_bytes() == whole
+    with SqliteSaver.from_conn_string(path, serde=serde) as saver:
+        assert told(saver) == expected
+        report = {one["thread_id"]: one["bytes"] for one in saver.storage_report()["threads"]}
+        assert report == {one["thread_id"]: one["bytes"] for one in saver.threads()}
+        for thread in ("t", "grown", "wide"):
+            saver.copy_thread(thread, f"copy of {thread}")
+            head, values = states(saver, thread)[-1]
+            assert states(saver, f"copy of {thread}")[-1] == (head, values)
+            left = put(saver, config(thread, "", head), 999, {**values, "list": [1]})
+            assert saver.prune([thread]).checkpoints
+            assert saver.get_tuple(left).checkpoint["channel_values"] == {**values, "list": [1]}
+            assert states(saver, f"copy of {thread}")[-1] == (head, values)
+
+
+def states(saver: Any, thread: str) -> list[tuple[str, Any]]:
+    """Ids and values of a thread's own checkpoints, oldest first."""
+    found = [f.checkpoint for f in saver.list(config(thread))]
+    return [(one["id"], one["channel_values"]) for one in reversed(found)]
 
 
 def plan(conn: Any, reader: Any, work: Any) -> list[str]:
