@@ -7,7 +7,7 @@ of it is stored anew.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import cached_property, partial
 from sqlite3 import Connection
 from typing import Any
@@ -273,12 +273,50 @@ def _big_sizes(conn: Connection, k: int, ats: list[int]) -> tuple[dict[int, int]
     return sizes, total
 
 
-class _Shrinking:
-    """A namespace of which something goes."""
+class _Moving:
+    """The cells of a namespace on their way into its rows, or into those of another thread."""
 
-    def __init__(self, writer: Writer, conn: Connection, place: tuple[str, str], k: int) -> None:
+    def __init__(self, conn: Connection, k: int, new: int) -> None:
         self._conn = conn
         self._k = k
+        self._new = new
+
+    def _cell(self, cell: Cell, channel: str, *place: Any) -> Cell:
+        """A cell as it lies there; ``place`` is what its encryption is bound to."""
+        raise NotImplementedError
+
+    def _move(self, gone: Set[tuple[str, Any]] = frozenset()) -> None:
+        """Write all rows anew that are others there, the older versions first; without some."""
+        conn = self._conn
+        put = "INSERT OR REPLACE INTO ckpt_values VALUES(?,?,?)"
+        sql = "SELECT version, data FROM ckpt_values WHERE k=?"
+        rows = conn.execute(sql, (self._k,)).fetchall()
+        for version, data in sorted(rows, key=lambda row: str(long(row[0]))):
+            cells, at = read_cells(data), long(version)
+            told = {
+                channel: self._cell(cell, channel, channel, at)
+                for channel, cell in cells.items()
+                if (channel, version) not in gone
+            }
+            if not told:
+                sql = "DELETE FROM ckpt_values WHERE k=? AND version=?"
+                conn.execute(sql, (self._new, version))
+            elif told != cells or self._new != self._k:
+                conn.execute(put, (self._new, version, pack_cells(told)))
+        put = "INSERT OR REPLACE INTO ckpt_writes VALUES(?,?,?,?,?)"
+        sql = "SELECT id, task, path, data FROM ckpt_writes WHERE k=?"
+        for id_, task, path, data in conn.execute(sql, (self._k,)).fetchall():
+            writes, under = read_writes(data), (long(id_), long(task))
+            moved = [(i, channel, self._cell(cell, "", *under, i)) for i, channel, cell in writes]
+            if moved != writes or self._new != self._k:
+                conn.execute(put, (self._new, id_, task, path, pack_writes(moved)))
+
+
+class _Shrinking(_Moving):
+    """A namespace of which something goes: big values that stay get chains of their own."""
+
+    def __init__(self, writer: Writer, conn: Connection, place: tuple[str, str], k: int) -> None:
+        super().__init__(conn, k, k)
         self._source = Source(writer.codec)
         self._source.places[k] = place
         self._put = Put(writer, writer.codec, (*place, "", None))
@@ -295,63 +333,30 @@ class _Shrinking:
                 ("ckpt_writes", short(id_)),
             ):
                 conn.execute(f"DELETE FROM {table} WHERE k=? AND id=?", (k, name))
-        sql = "SELECT version, data FROM ckpt_values WHERE k=? ORDER BY version"
-        cells = {version: read_cells(data) for version, data in conn.execute(sql, (k,))}
-        left = {
-            version: {c: cell for c, cell in own.items() if (c, version) not in values}
-            for version, own in cells.items()
-        }
         old = _chains_of(conn, k)
-        if old:
-            self._tell_anew(left)
-            _delete_big(conn, old)
-            conn.executemany("DELETE FROM ckpt_chains WHERE chain=?", [(c,) for c in old])
-        for version, own in left.items():
-            if not own:
-                conn.execute("DELETE FROM ckpt_values WHERE k=? AND version=?", (k, version))
-            elif own != cells[version]:
-                sql = "UPDATE ckpt_values SET data=? WHERE k=? AND version=?"
-                conn.execute(sql, (pack_cells(own), k, version))
+        self._move(values)
+        _delete_big(conn, old)
+        conn.executemany("DELETE FROM ckpt_chains WHERE chain=?", [(c,) for c in old])
 
-    def _tell_anew(self, left: dict[Any, dict[str, Cell]]) -> None:
-        """Big values that stay get chains of their own, without what goes."""
-        conn, k = self._conn, self._k
-        order = sorted(
-            (channel, str(long(version)), version)
-            for version, own in left.items()
-            for channel in own
-        )
-        for channel, _, version in order:
-            left[version][channel] = self._again(left[version][channel], channel, version)
-        sql = "SELECT id, task, data FROM ckpt_writes WHERE k=?"
-        for id_, task, data in conn.execute(sql, (k,)).fetchall():
-            writes = read_writes(data)
-            told = [(index, channel, self._again(cell)) for index, channel, cell in writes]
-            if told != writes:
-                sql = "UPDATE ckpt_writes SET data=? WHERE k=? AND id=? AND task=?"
-                conn.execute(sql, (pack_writes(told), k, id_, task))
-
-    def _again(self, cell: Cell, channel: str = "", version: Any = None) -> Cell:
-        """A cell whose big value is stored again, if it has one."""
+    def _cell(self, cell: Cell, channel: str, *place: Any) -> Cell:
         if cell.__class__ is not int:
             return cell
         if cell not in self._moved:
             self._source.read_chains(self._conn, [(self._k, cell)])
             value = chains.value(cell, self._source.chain)[0]
-            self._moved[cell] = self._put.again(channel, version, value)
+            self._moved[cell] = self._put.again(channel, place[-1], value)
         return self._moved[cell]
 
 
-class _Copy:
-    """A namespace on its way to another thread."""
+class _Copy(_Moving):
+    """A namespace on its way to another thread; what is encrypted is bound to that."""
 
     def __init__(
         self, conn: Connection, writer: Writer, names: tuple[str, str, str], keys: tuple[int, int]
     ) -> None:
-        self._conn = conn
+        super().__init__(conn, *keys)
         self._writer = writer
         self._source, self._target, self._ns = names
-        self._k, self._new = keys
         self._chains: dict[int, int] = {}
 
     def run(self) -> None:
@@ -361,41 +366,15 @@ class _Copy:
             self._chains[chain] = made or 0
         for chain in self._chains:
             self._copy_chain(chain)
-        self._rewrite("ckpt_checkpoints", COLUMNS, self._checkpoint)
-        self._rewrite("ckpt_values", "k, version, data", self._values)
-        self._rewrite("ckpt_writes", "k, id, task, path, data", self._writes)
-        self._rewrite("ckpt_labels", "k, id, label", lambda *row: row)
-
-    def _rewrite(self, table: str, columns: str, moved: Callable[..., Sequence[Any]]) -> None:
-        for _, *row in self._conn.execute(
-            f"SELECT {columns} FROM {table} WHERE k=?", (self._k,)
-        ).fetchall():
-            marks = "?" + ",?" * len(row)
-            sql = f"INSERT OR REPLACE INTO {table} VALUES({marks})"
-            self._conn.execute(sql, (self._new, *moved(*row)))
-
-    def _checkpoint(self, id_: str, *row: Any) -> Sequence[Any]:
-        *told, tag, body, mtag, meta = row
-        return (
-            id_,
-            *told,
-            *(self._moved((tag, body), id_) if tag else (tag, body)),
-            *(self._moved((mtag, meta), id_, "metadata") if mtag else (mtag, meta)),
-        )
-
-    def _values(self, version: Any, data: bytes) -> Sequence[Any]:
-        cells = {
-            channel: self._cell(cell, channel, long(version))
-            for channel, cell in read_cells(data).items()
-        }
-        return version, pack_cells(cells)
-
-    def _writes(self, id_: Any, task: Any, path: str, data: bytes) -> Sequence[Any]:
-        writes = [
-            (index, channel, self._cell(cell, long(id_), long(task), index))
-            for index, channel, cell in read_writes(data)
-        ]
-        return id_, task, path, pack_writes(writes)
+        self._move()
+        put = "INSERT OR REPLACE INTO ckpt_checkpoints VALUES(?,?,?,?,?,?,?,?,?)"
+        sql = f"SELECT {COLUMNS} FROM ckpt_checkpoints WHERE k=?"
+        for _, id_, *row, tag, body, mtag, meta in conn.execute(sql, (k,)).fetchall():
+            told = self._bound((tag, body), id_) if tag else (tag, body)
+            meta_told = self._bound((mtag, meta), id_, "metadata") if mtag else (mtag, meta)
+            conn.execute(put, (new, id_, *row, *told, *meta_told))
+        sql = "INSERT OR REPLACE INTO ckpt_labels SELECT ?, id, label FROM ckpt_labels WHERE k=?"
+        conn.execute(sql, (new, k))
 
     def _copy_chain(self, chain: int) -> None:
         at, codec = chains.head_of(chain), self._writer.codec
@@ -414,10 +393,10 @@ class _Copy:
     def _at(self, at: int) -> int:
         return chains.head_of(self._chains[at >> chains.SHIFT]) + (at & chains.LAST)
 
-    def _cell(self, cell: Cell, *place: Any) -> Cell:
+    def _cell(self, cell: Cell, channel: str, *place: Any) -> Cell:
         if cell.__class__ is int:
             return self._at(cell)
-        return list(self._moved(typed_of(cell), *place)) if cell.__class__ is list else cell
+        return list(self._bound(typed_of(cell), *place)) if cell.__class__ is list else cell
 
-    def _moved(self, typed: Typed, *place: Any) -> Typed:
+    def _bound(self, typed: Typed, *place: Any) -> Typed:
         return self._writer.moved(typed, self._source, self._target, self._ns, *place)
