@@ -433,6 +433,19 @@ def pack_values(
     return found
 
 
+def pack_pending(
+    dumps: Callable[[Any], Typed], writes: Sequence[tuple[str, Any]]
+) -> list[tuple[int, str, Typed]]:
+    """``(index, channel, typed)`` of each thing that a task wrote."""
+    found = []
+    for position, (channel, value) in enumerate(writes):
+        try:
+            found.append((WRITES_IDX_MAP.get(channel, position), channel, dumps(value)))
+        except SerializationError as error:
+            raise named(error, channel) from error
+    return found
+
+
 def named(error: SerializationError, channel: str) -> SerializationError:
     """The error of a value that cannot be saved, now naming its channel."""
     return SerializationError(

@@ -23,6 +23,8 @@ from ckpt_viz.checkpoint.scripted.rows import (
     Size,
     Surveyed,
     Write,
+    base_of,
+    escaped_base,
 )
 
 _K = "(SELECT k FROM ckpt_threads WHERE thread = %s AND ns = %s)"
@@ -301,7 +303,7 @@ def _put_blobs(thread: str, edit: Edit) -> Iterable[Statement]:
     """One statement a namespace, which returns what it stored."""
     for ns in sorted({key.ns for key in edit.blobs}):
         rows = [
-            (escape(key.channel), key.version, *_base(blob.base), *blob.typed)
+            (escape(key.channel), key.version, *escaped_base(blob.base), *blob.typed)
             for key, blob in edit.blobs.items()
             if key.ns == ns
         ]
@@ -317,7 +319,7 @@ def _puts(thread: str, edit: Edit) -> Iterable[Statement]:
                 *map(escape, (w.id, w.task)),
                 w.idx,
                 *map(escape, (w.path, w.channel)),
-                *_base(w.base),
+                *escaped_base(w.base),
                 *w.typed,
             )
             for space, w in edit.writes
@@ -365,14 +367,6 @@ def _unescaped(text: str | None) -> str | None:
     return None if text is None else unescape(text)
 
 
-def _base(base: tuple[str, str] | None) -> tuple[str | None, str | None]:
-    return (None, None) if base is None else (escape(base[0]), base[1])
-
-
-def _base_of(channel: str | None, version: str | None) -> tuple[str, str] | None:
-    return None if channel is None or version is None else (unescape(channel), version)
-
-
 def _row(found: Sequence[Any]) -> Row:
     k, thread, ns, id_, parent, base, tag, body, mtag, meta, source, step, tokens = found
     return Row(
@@ -394,15 +388,15 @@ def _row(found: Sequence[Any]) -> Row:
 def _blob(found: Sequence[Any]) -> tuple[BlobKey, Blob]:
     ns, channel, version, base_channel, base, tag, data = found
     key = BlobKey(unescape(ns), unescape(channel), version)
-    return key, Blob((tag, data), _base_of(base_channel, base))
+    return key, Blob((tag, data), base_of(base_channel, base))
 
 
 def _write(found: Sequence[Any]) -> Write:
     id_, task, idx, path, channel, base_channel, base, tag, data = found
     names = unescape(id_), unescape(task), idx, unescape(path), unescape(channel)
-    return Write(*names, (tag, data), _base_of(base_channel, base))
+    return Write(*names, (tag, data), base_of(base_channel, base))
 
 
 def _size(found: Sequence[Any]) -> Size:
     length, base_channel, base, tag, channel = found
-    return Size(length, _base_of(base_channel, base), tag, unescape(channel))
+    return Size(length, base_of(base_channel, base), tag, unescape(channel))

@@ -31,6 +31,8 @@ from ckpt_viz.checkpoint.scripted.rows import (
     Size,
     Surveyed,
     Write,
+    base_of,
+    escaped_base,
 )
 
 _CHUNK = 500
@@ -272,7 +274,7 @@ def _changes(edit: Edit) -> Iterable[tuple[str, str, Any, str]]:
         yield "find", _name("i", row.id, row.ns), "", ""
     for ns, w in edit.writes:
         name = _name("w", ns, w.id, w.task, str(w.idx))
-        data = packb([escape(w.path), escape(w.channel), *_escaped_base(w.base), *w.typed])
+        data = packb([escape(w.path), escape(w.channel), *escaped_base(w.base), *w.typed])
         yield "set" if w.idx < 0 else keep, name, data, ""
         yield "find", name, "", ""
     for (ns, id_), label in edit.labels.items():
@@ -328,23 +330,15 @@ def _row(thread: str, name: str, data: bytes) -> Row:
     return row._replace(size=len(data))
 
 
-def _escaped_base(base: tuple[str, str] | None) -> tuple[str | None, str | None]:
-    return (None, None) if base is None else (escape(base[0]), base[1])
-
-
-def _base_of(channel: str | None, version: str | None) -> tuple[str, str] | None:
-    return None if channel is None or version is None else (unescape(channel), version)
-
-
 def _blob(data: bytes) -> Blob:
     channel, version, tag, typed = unpackb(data)
-    return Blob((tag, typed), _base_of(channel, version))
+    return Blob((tag, typed), base_of(channel, version))
 
 
 def _write(name: str, data: bytes) -> tuple[str, Write]:
     ns, id_, task, idx = _parts(name)
     path, channel, base_channel, base, tag, typed = unpackb(data)
-    told = _base_of(base_channel, base)
+    told = base_of(base_channel, base)
     return ns, Write(id_, task, int(idx), unescape(path), unescape(channel), (tag, typed), told)
 
 

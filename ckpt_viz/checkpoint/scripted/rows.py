@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from ckpt_viz.checkpoint.colours import Script
+from ckpt_viz.checkpoint.keys import escape, unescape
 from ckpt_viz.checkpoint.serde.base import Typed
 
 _SMALL = 64
@@ -38,11 +39,25 @@ class BlobKey(NamedTuple):
     version: str
 
 
+Base = tuple[str, str] | None
+"""The channel and version that a value is told against, if any."""
+
+
+def escaped_base(base: Base) -> tuple[str | None, str | None]:
+    """A base as a server holds it."""
+    return (None, None) if base is None else (escape(base[0]), base[1])
+
+
+def base_of(channel: str | None, version: str | None) -> Base:
+    """The base that a server holds so."""
+    return None if channel is None or version is None else (unescape(channel), version)
+
+
 class Blob(NamedTuple):
     """A stored value; ``base`` is the channel and version that it is told against, if any."""
 
     typed: Typed
-    base: tuple[str, str] | None = None
+    base: Base = None
 
 
 class Write(NamedTuple):
@@ -54,7 +69,7 @@ class Write(NamedTuple):
     path: str
     channel: str
     typed: Typed
-    base: tuple[str, str] | None = None
+    base: Base = None
 
 
 class Row(NamedTuple):
@@ -80,7 +95,7 @@ class Size(NamedTuple):
     """What is known of a stored value or write without reading it."""
 
     bytes: int
-    base: tuple[str, str] | None
+    base: Base
     tag: str
     channel: str
 

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ckpt_viz.checkpoint.base import (
-    WRITES_IDX_MAP,
     Checkpoint,
     Config,
     Extending,
     Metadata,
     address,
-    named,
+    pack_pending,
     pack_values,
 )
 from ckpt_viz.checkpoint.colours import Script
@@ -23,7 +22,6 @@ from ckpt_viz.checkpoint.scripted.rows import Blob, BlobKey, Edit, Query, Row, R
 from ckpt_viz.checkpoint.scripted.values import Values
 from ckpt_viz.checkpoint.searching import tokens
 from ckpt_viz.checkpoint.serde.base import Typed
-from ckpt_viz.errors import SerializationError
 
 
 class Pending(NamedTuple):
@@ -133,12 +131,7 @@ def pack_writes(
     """
     thread, ns, id_ = address(config)
     spot, packed = values.kept.spot(thread, ns), {}
-    for position, (channel, value) in enumerate(writes):
-        idx = WRITES_IDX_MAP.get(channel, position)
-        try:
-            typed = values.codec.dumps(value)
-        except SerializationError as error:
-            raise named(error, channel) from error
+    for idx, channel, typed in pack_pending(values.codec.dumps, writes):
         told = values.piece(spot, typed)
         closed = values.close(told.typed, thread, ns, id_ or "", task, idx)
         packed[idx] = Write(id_ or "", task, idx, path, channel, closed, told.base)

@@ -13,7 +13,6 @@ from typing import Any
 
 from ckpt_viz.checkpoint import chains
 from ckpt_viz.checkpoint.base import (
-    WRITES_IDX_MAP,
     Checkpoint,
     Config,
     Extending,
@@ -21,7 +20,7 @@ from ckpt_viz.checkpoint.base import (
     address,
     check_head,
     config_of,
-    named,
+    pack_pending,
     pack_values,
     without_values,
 )
@@ -193,12 +192,7 @@ class Writer(Packer):
         packing = self.using(serde).codec
         put = PutWrites(self, packing, (thread, ns, id_ or "", None))
         put.task, put.path = task, path
-        for position, (channel, value) in enumerate(writes):
-            index = WRITES_IDX_MAP.get(channel, position)
-            try:
-                put.writes.append((index, channel, packing.dumps(value)))
-            except SerializationError as error:
-                raise named(error, channel) from error
+        put.writes = pack_pending(packing.dumps, writes)
         return put
 
 
