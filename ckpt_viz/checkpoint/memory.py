@@ -7,7 +7,7 @@ counting in `memory_upkeep`, the search for checkpoints in `memory_finding`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, TypeAlias
 
@@ -20,10 +20,8 @@ from ckpt_viz.checkpoint.base import (
     Metadata,
     PendingWrite,
     address,
-    check_filter,
     check_head,
     config_of,
-    matches,
     named,
     parent_of,
     text_version,
@@ -178,46 +176,6 @@ class InMemorySaver(Finding):
         row = rows.get(id_)
         return None if row is None else self._tuple((id_, thread, ns), row)
 
-    def list(
-        self,
-        config: Config | None,
-        *,
-        filter: dict[str, Any] | None = None,
-        before: Config | None = None,
-        limit: int | None = None,
-    ) -> Iterator[CheckpointTuple]:
-        """Checkpoints, newest first; no config means all threads, no namespace means all."""
-        wanted = check_filter(filter)
-        end = (before or {}).get("configurable", {}).get("checkpoint_id")
-        keys = sorted(self._keys(config, end), reverse=True)
-        return self._walk(keys, wanted, limit)
-
-    def _walk(
-        self,
-        keys: Sequence[tuple[str, str, str]],
-        wanted: Mapping[str, Any],
-        limit: int | None,
-    ) -> Iterator[CheckpointTuple]:
-        left = len(keys) if limit is None else limit
-        for id_, thread, ns in keys:
-            if left <= 0:
-                return
-            row = self._rows(thread, ns).get(id_)
-            if row is None:
-                continue
-            metadata = None
-            if wanted:
-                metadata = self._metadata(thread, ns, id_, row)
-                if not matches(metadata, wanted):
-                    continue
-            left -= 1
-            yield self._tuple((id_, thread, ns), row, metadata)
-
-    def _metadata(self, thread: str, ns: str, id_: str, row: Row) -> Metadata:
-        codec = self._packed.using(self.serde).codec
-        typed = codec.unseal(row[1], thread, ns, id_, "metadata") if codec.sealed else row[1]
-        return codec.loads(typed)  # type: ignore[no-any-return]
-
     def _tuple(
         self,
         key: tuple[str, str, str],
@@ -247,7 +205,7 @@ class InMemorySaver(Finding):
         parent = parent_of(thread, ns, row[2])
         return CheckpointTuple(config, checkpoint, metadata, parent, writes)
 
-    def _writes(self, thread: str, ns: str, id_: str) -> list[PendingWrite]:  # type: ignore[valid-type]
+    def _writes(self, thread: str, ns: str, id_: str) -> list[PendingWrite]:
         kept = self.writes.get((thread, ns, id_))
         if not kept:
             return []

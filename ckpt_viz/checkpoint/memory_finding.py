@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from types import TracebackType
 from typing import Any, TypeVar
 
-from ckpt_viz.checkpoint.base import Config, address
+from ckpt_viz.checkpoint.base import (
+    CheckpointTuple,
+    Config,
+    Metadata,
+    address,
+    check_filter,
+    matches,
+)
 from ckpt_viz.checkpoint.colours import AtOnce
 from ckpt_viz.checkpoint.memory_upkeep import ThreadsInMemory
 
@@ -48,6 +55,51 @@ class Finding(ThreadsInMemory):
         trace: TracebackType | None,
     ) -> bool | None:
         return self.__exit__(kind, error, trace)
+
+    def list(
+        self,
+        config: Config | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: Config | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Checkpoints, newest first; no config means all threads, no namespace means all."""
+        wanted = check_filter(filter)
+        end = (before or {}).get("configurable", {}).get("checkpoint_id")
+        keys = sorted(self._keys(config, end), reverse=True)
+        return self._walk(keys, wanted, limit)
+
+    def _walk(
+        self,
+        keys: Sequence[tuple[str, str, str]],
+        wanted: Mapping[str, Any],
+        limit: int | None,
+    ) -> Iterator[CheckpointTuple]:
+        left = len(keys) if limit is None else limit
+        for id_, thread, ns in keys:
+            if left <= 0:
+                return
+            row = self._rows(thread, ns).get(id_)
+            if row is None:
+                continue
+            metadata = None
+            if wanted:
+                metadata = self._metadata(thread, ns, id_, row)
+                if not matches(metadata, wanted):
+                    continue
+            left -= 1
+            yield self._tuple((id_, thread, ns), row, metadata)
+
+    def _metadata(self, thread: str, ns: str, id_: str, row: Row) -> Metadata:
+        codec = self._packed.using(self.serde).codec
+        typed = codec.unseal(row[1], thread, ns, id_, "metadata") if codec.sealed else row[1]
+        return codec.loads(typed)  # type: ignore[no-any-return]
+
+    def _tuple(
+        self, key: tuple[str, str, str], row: Row, metadata: Metadata | None = None
+    ) -> CheckpointTuple:
+        raise NotImplementedError
 
     def _newest(self, thread: str, ns: str, rows: dict[str, Row]) -> str:
         """The greatest id; only rows that came since the last question are looked at."""
