@@ -53,8 +53,40 @@ CONTROL: Final = frozenset(
 """Names of pending writes that steer the engine and never reach a channel."""
 
 
+_OLDER: Final = {
+    "CACHE_NS_WRITES": "__pregel_ns_writes",
+    "CONFIG_KEY_CACHE": "__pregel_cache",
+    "CONFIG_KEY_CALL": "__pregel_call",
+    "CONFIG_KEY_CHECKPOINT_ID": "checkpoint_id",
+    "CONFIG_KEY_CHECKPOINT_MAP": "checkpoint_map",
+    "CONFIG_KEY_CHECKPOINT_NS": "checkpoint_ns",
+    "CONFIG_KEY_DURABILITY": "__pregel_durability",
+    "CONFIG_KEY_NODE_FINISHED": "__pregel_node_finished",
+    "CONFIG_KEY_READ": "__pregel_read",
+    "CONFIG_KEY_RESUME_MAP": "__pregel_resume_map",
+    "CONFIG_KEY_RESUMING": "__pregel_resuming",
+    "CONFIG_KEY_RUNNER_SUBMIT": "__pregel_runner_submit",
+    "CONFIG_KEY_RUNTIME": "__pregel_runtime",
+    "CONFIG_KEY_SCRATCHPAD": "__pregel_scratchpad",
+    "CONFIG_KEY_SEND": "__pregel_send",
+    "CONFIG_KEY_STREAM": "__pregel_stream",
+    "CONFIG_KEY_TASK_ID": "__pregel_task_id",
+    "CONFIG_KEY_THREAD_ID": "thread_id",
+    "OVERWRITE": "__overwrite__",
+}
+"""Names that older programs import from here; this engine reads few of their keys."""
+
+
 def __getattr__(name: str) -> Any:
-    """`Send` and `Interrupt`, which older programs import from here."""
+    """What older programs import from here: `Send`, `Interrupt` and names of keys."""
+    if name in _OLDER:
+        text = (
+            f"Importing {name} from langgraph.constants is deprecated. This constant is now "
+            "private and should not be used directly. Please let the LangGraph team know if you "
+            "need this value."
+        )
+        warnings.warn(LangGraphDeprecatedSinceV10(text), stacklevel=2)
+        return _OLDER[name]
     if name in ("Send", "Interrupt"):
         text = (
             f"Importing {name} from langgraph.constants is deprecated. Please use "

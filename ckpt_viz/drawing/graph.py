@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NamedTuple
-
-from ckpt_viz.constants import END
 
 
 def _form(name: str) -> Any:
@@ -98,16 +97,15 @@ class Graph:
         nodes = []
         for node in self.nodes.values():
             shown: dict[str, Any] = {"id": node.id}
-            if node.name != END and node.data is not None:
-                kind = type(node.data)
-                path = [*kind.__module__.split("."), kind.__name__]
-                shown |= {"type": "runnable", "data": {"id": path, "name": node.id}}
+            if node.data is not None:
+                told = {"id": _kind(node.data), "name": node.id}
+                shown |= {"type": "runnable", "data": told}
             nodes.append(shown | ({"metadata": node.metadata} if node.metadata else {}))
         edges = []
         for edge in self.edges:
-            told = {"data": edge.data, "conditional": edge.conditional}
+            more = {"data": edge.data, "conditional": edge.conditional}
             ends = {"source": edge.source, "target": edge.target}
-            edges.append({**ends, **{k: v for k, v in told.items() if v}})
+            edges.append({**ends, **{k: v for k, v in more.items() if v}})
         return {"nodes": nodes, "edges": edges}
 
     def draw_mermaid(
@@ -130,7 +128,13 @@ class Graph:
         return drawn
 
     def draw_ascii(self) -> str:
-        """The graph in boxes and lines of plain text."""
+        """The graph in boxes and lines of plain text.
+
+        Where grandalf is installed, which LangGraph needs for this, it is drawn as there.
+        """
+        if find_spec("grandalf") and find_spec("langchain_core"):
+            theirs = import_module("langchain_core.runnables.graph_ascii").draw_ascii
+            return str(theirs({id_: node.name for id_, node in self.nodes.items()}, self.edges))
         drawn: str = _form("picture").ascii_of(self)
         return drawn
 
@@ -164,4 +168,17 @@ class Graph:
         return self.draw_png(output_file_path)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"image/svg+xml": self.to_svg(), "text/plain": self.draw_ascii()}
+        return {"image/svg+xml": self.to_svg(), "text/plain": _form("picture").ascii_of(self)}
+
+
+def _kind(data: Any) -> list[str]:
+    """What a node runs, by the path that LangGraph's drawings name: readers of them know these."""
+    kind = type(data)
+    if isinstance(data, Mapping):
+        return ["langchain", "schema", "runnable", "RunnableParallel"]
+    if not hasattr(kind, "invoke") or kind.__name__ == "Node":
+        return ["langgraph", "_internal", "_runnable", "RunnableCallable"]
+    if hasattr(kind, "lc_id") and kind.is_lc_serializable():
+        return list(kind.lc_id())
+    root, *path = kind.__module__.split(".")
+    return ["langgraph" if root == "ckpt_viz" else root, *path, kind.__name__]

@@ -11,12 +11,13 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ckpt_viz.constants import ROOT
 from ckpt_viz.graph.schema import channels_of
+from ckpt_viz.pregel.callables import is_runnable
 from ckpt_viz.types import Command
 
 
 def name_of(action: Any) -> str:
     """The name that a node gets when none is given."""
-    if hasattr(action, "get_name"):  # a runnable
+    if is_runnable(action) and hasattr(action, "get_name"):
         return str(action.get_name())
     return str(getattr(action, "__name__", None) or type(action).__name__)
 

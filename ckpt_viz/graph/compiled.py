@@ -15,6 +15,8 @@ from ckpt_viz.pregel.models import is_model, model_of
 class CompiledStateGraph(Pregel):
     """A graph that runs; made by `StateGraph.compile`. ``builder`` is the graph it came from."""
 
+    __module__ = "ckpt_viz.graph.state"  # where people import it from
+
     def __init__(self, *, builder: Any, **options: Any) -> None:
         super().__init__(auto_validate=False, stream_mode="updates", **options)
         self.builder = builder
@@ -60,7 +62,7 @@ class CompiledStateGraph(Pregel):
         if spec.defer:
             told["defer"] = True
         tools = getattr(spec.func, "tools_by_name", None)
-        if tools:
+        if isinstance(tools, dict) and tools:
             told["__tools"] = list(tools)
         points = {"before": self.interrupt_before_nodes, "after": self.interrupt_after_nodes}
         stops = [when for when, names in points.items() if names != "*" and name in names]

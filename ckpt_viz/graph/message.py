@@ -131,10 +131,17 @@ def _openai(messages: list[Any]) -> list[Any]:
     return list(core.convert_to_messages(core.convert_to_openai_messages(messages)))
 
 
-class MessagesState(TypedDict):
-    """A state with one key: ``messages``."""
+class AnyMessage:
+    """Stands for langchain_core's type of any message, which is loaded when a schema is asked."""
 
-    messages: Annotated[list[Any], add_messages]
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        core = find_spec("langchain_core")
+        return handler(import_module("langchain_core.messages").AnyMessage if core else Any)
+
+
+class MessagesState(TypedDict):  # noqa: D101 - a docstring would be told in its JSON schema
+    messages: Annotated[list[AnyMessage], add_messages]
 
 
 class MessageGraph(StateGraph):

@@ -28,7 +28,7 @@ class Walk:
             self.out.setdefault(edge.source, []).append(edge)
 
     def _declared(self) -> Iterator[Edge]:
-        """All edges that are written down, the stronger ones last."""
+        """All edges that are written down, the stronger ones last: of labels the first by name."""
         builder = self.builder
         for name, spec in builder.nodes.items():
             ends = spec.ends or ()
@@ -37,11 +37,12 @@ class Walk:
         for start, end in sorted(builder.edges):
             if end != END:
                 yield Edge(start, end)
+        edges: list[Edge] = []
         for start, branches in builder.branches.items():
             for branch in branches.values():
-                ends = sorted((branch.ends or {}).items(), key=lambda item: str(item[0]))
-                for key, end in reversed(ends):
-                    yield Edge(start, end, None if key == end else str(key), True)
+                for key, end in (branch.ends or {}).items():
+                    edges.append(Edge(start, end, None if key == end else str(key), True))
+        yield from sorted(edges, key=lambda edge: edge.data or "", reverse=True)
 
     def edges_found(self) -> list[Edge]:
         """The edges, sorted, and then those to the end that nobody wrote down."""

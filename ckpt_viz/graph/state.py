@@ -26,7 +26,7 @@ from ckpt_viz.graph.schema import channels_of, managed_of
 from ckpt_viz.graph.spec import NodeSpec, Policies
 from ckpt_viz.graph.wiring import Wiring
 from ckpt_viz.graph.writing import Branch
-from ckpt_viz.pregel.callables import callable_of, wants_of
+from ckpt_viz.pregel.callables import callable_of, is_runnable, wants_of
 from ckpt_viz.pregel.program import Migrate
 from ckpt_viz.types import CachePolicy, ensure_valid_checkpointer
 from ckpt_viz.warnings import LangGraphDeprecatedSinceV10, older_word
@@ -159,7 +159,7 @@ class StateGraph:
             _ends(destinations) or command_ends(hints),
             Policies.of(retry_policy, cache_policy, timeout),
             handler,
-            acall=None if is_async else getattr(target, "ainvoke", None),
+            acall=getattr(target, "ainvoke", None) if is_runnable(target) else None,
         )
         return self
 
@@ -259,20 +259,21 @@ class StateGraph:
             ValueError: the source has a router of this name already.
         """
         self._changed("an edge")
-        name = str(getattr(path, "name", None) or getattr(path, "__name__", "condition"))
+        called = getattr(path, "name", None) if is_runnable(path) else None
+        name = str(called or getattr(path, "__name__", "condition"))
         name = "condition" if name == "<lambda>" else name
         if name in self.branches.get(source, {}):
             raise ValueError(f"Branch with name `{name}` already exists for node `{source}`")
-        hints = hints_of(path)
+        told = _function_of(path)
+        hints = hints_of(told)
         if isinstance(path_map, list | tuple):
             path_map = {target: target for target in path_map}
         elif path_map is None:
-            hinted = literals(hints.get("return"))
-            path_map = {target: target for target in hinted} or None
-        call, is_async = callable_of(path)
-        schema = input_of(path, hints)
+            path_map = {target: target for target in literals(hints.get("return"))} or None
+        schema = input_of(told, hints)
         if schema is not None:
             self._add_schema(schema)
+        call, is_async = callable_of(path)
         self.branches.setdefault(source, {})[name] = Branch(
             name, call, path_map, is_async, wants_of(path), path, schema
         )
@@ -389,6 +390,11 @@ class StateGraph:
 
 def _ends(destinations: Any) -> Any:
     return destinations if isinstance(destinations, dict) else tuple(destinations or ())
+
+
+def _function_of(path: Any) -> Any:
+    """The function that a runnable stands for: its annotations tell; else what was given."""
+    return getattr(path, "func", path) if is_runnable(path) else path
 
 
 def _points(names: Any) -> Any:

@@ -25,7 +25,7 @@ def value_writes(output: Any, keys: frozenset[str]) -> list[Write]:
         return _command_values(output, keys)
     if isinstance(output, Send):
         return []
-    if isinstance(output, list | tuple) and any(isinstance(o, Command | Send) for o in output):
+    if isinstance(output, list | tuple) and any(isinstance(o, Command) for o in output):
         return [w for one in output for w in value_writes(one, keys)]
     if ROOT in keys:
         return [(ROOT, output)]
@@ -113,10 +113,10 @@ class Branch:
     view: View | None = None
 
     @property
-    def shown(self) -> str:
-        """The name that callbacks are told."""
+    def shown(self) -> str | None:
+        """The name that callbacks are told; a lambda has none."""
         name = getattr(self.router, "__name__", "<lambda>")
-        return "RunnableCallable" if name == "<lambda>" else str(name)
+        return None if name == "<lambda>" else str(name)
 
     def ask(self, state: Any) -> Any:
         """The router's answer, or what to await for it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ckpt_viz.runtime import DEFAULT_RUNTIME
@@ -11,15 +12,20 @@ from ckpt_viz.runtime import DEFAULT_RUNTIME
 _WANTED = ("config", "runtime", "store", "writer", "previous")
 
 
+def is_runnable(action: Any) -> bool:
+    """Whether it is called by its ``invoke``; one that an attribute gives, as a mock's, is none."""
+    return hasattr(type(action), "invoke")
+
+
 def callable_of(action: Any) -> tuple[Callable[..., Any], bool]:
     """What to call for a node or router, and whether it has to be awaited."""
-    if hasattr(action, "invoke"):
+    if is_runnable(action):
         return action.invoke, False
     if callable(action):
         target = action
-        while hasattr(target, "func"):  # a partial: what it calls tells
+        while isinstance(target, partial):  # what it calls tells
             target = target.func
-        if not inspect.isroutine(target):
+        if not inspect.isroutine(target) and not inspect.iscoroutinefunction(target):
             target = getattr(target, "__call__", target)  # noqa: B004
         return action, inspect.iscoroutinefunction(target)
     raise TypeError(f"A node is a callable or has `invoke`; got {type(action).__name__}.")
@@ -27,7 +33,7 @@ def callable_of(action: Any) -> tuple[Callable[..., Any], bool]:
 
 def wants_of(action: Any) -> tuple[str, ...]:
     """Which of the engine's arguments it asks for by name, beside its first parameter."""
-    if hasattr(action, "invoke"):
+    if is_runnable(action):
         if hasattr(action, "get_subgraphs"):  # a graph finds its surroundings by itself
             return ()
         action = action.invoke

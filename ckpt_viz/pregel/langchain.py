@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 from uuid import uuid4
 
+from ckpt_viz.pregel.callables import is_runnable
 from ckpt_viz.pregel.requests import Ask
 from ckpt_viz.pregel.settings import named
 from ckpt_viz.types import scope
@@ -228,11 +229,18 @@ class Trace:
         await run.on_chain_end(own.output)
 
     def router(self, own: Any, branch: Any, position: int, state: Any) -> Any:
-        """A router's answer, or what to await for it; ``position`` counts the task's routers."""
+        """A router's answer, or what to await for it; ``position`` counts the task's routers.
+
+        A router that is a runnable tells of itself. A lambda is told by what LangGraph wraps it in.
+        """
         inside, config = self.inside[own.task.id], own.config
         callbacks = inside.get_child(f"seq:step:{position + (2 if own.task.node.hidden else 3)}")
+        if is_runnable(branch.path):
+            config["callbacks"] = callbacks
+            return branch.ask(state)
         manager = self._manager(False, callbacks, config.get("tags"), config["metadata"])
-        run = manager.on_chain_start(None, state, name=branch.shown)
+        name = branch.shown or (None if self.awaited else "RunnableCallable")
+        run = manager.on_chain_start(None, state, name=name)
         config["callbacks"] = run.get_child()
         try:
             answer = branch.ask(state)

@@ -103,6 +103,26 @@ class Node:
         return self._graphs
 
     @property
+    def bound(self) -> Any:
+        """What was added as the node: a function, a runnable, a graph."""
+        return self.func
+
+    @property
+    def subgraphs(self) -> list[Any]:
+        """The compiled graphs in it, as a list."""
+        return list(self.graphs)
+
+    @property
+    def retry_policy(self) -> tuple[RetryPolicy, ...]:
+        """When it runs again."""
+        return self.retry
+
+    @property
+    def cache_policy(self) -> CachePolicy[Any] | None:
+        """Whether its result may come from the cache."""
+        return self.cache
+
+    @property
     def channels(self) -> str | list[str]:
         """The channels that it reads."""
         return self.reads[0] if self.single else list(self.reads)

@@ -8,11 +8,12 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from ckpt_viz.constants import NS_SEP
+from ckpt_viz.pregel.callables import is_runnable
 
 
 def is_graph(value: Any) -> bool:
     """Whether a value is a compiled graph of this engine."""
-    return hasattr(value, "program") and hasattr(value, "get_subgraphs")
+    return hasattr(type(value), "get_subgraphs") and hasattr(value, "program")
 
 
 def _keeps(value: Any) -> bool:
@@ -30,8 +31,9 @@ def graphs_of(func: Any) -> Iterator[Any]:
         if _keeps(func):
             yield func
         return
-    for step in getattr(func, "steps", ()):  # a sequence of runnables
-        yield from graphs_of(step)
+    if is_runnable(func):
+        for step in getattr(func, "steps", ()):  # a sequence of them
+            yield from graphs_of(step)
     for name in ("func", "afunc", "bound"):
         inner = getattr(func, name, None)
         if is_graph(inner) or isinstance(inner, FunctionType):

@@ -5,6 +5,7 @@ import importlib
 import warnings
 from typing import Annotated, Any
 
+import pytest
 from langchain_core.messages import AIMessage
 from typing_extensions import TypedDict
 
@@ -71,6 +72,17 @@ def test_a_tool_node_outside_of_a_graph() -> None:
 def twice(x: int) -> int:
     """Twice the number."""
     return 2 * x
+
+
+@pytest.mark.parametrize("update", [5, "text", [{"foo": "x"}]])
+def test_a_command_with_an_update_that_is_no_dictionary(update: Any) -> None:
+    """There it is dropped without a word."""
+
+    def question(e: Engine) -> Any:
+        graph = e.build(State, {"a": lambda s: e.Command(update=update)}, [(e.START, "a")])
+        return outcome(lambda: graph.invoke({"foo": "x"}, C))
+
+    assert both(question) == ("fine", "InvalidUpdateError")
 
 
 def test_a_change_after_compiling_is_a_warning() -> None:

@@ -14,6 +14,7 @@ import pytest
 from typing_extensions import TypedDict
 
 from ckpt_viz.drawing import Edge, Graph, Node
+from ckpt_viz.drawing.picture import ascii_of
 from ckpt_viz.graph import END, START, StateGraph
 
 
@@ -36,7 +37,7 @@ def nested() -> Any:
 
 
 def test_text() -> None:
-    drawn = small().get_graph().draw_ascii()
+    drawn = ascii_of(small().get_graph())
     assert drawn.splitlines() == [
         "   +-----------+",
         "   | __start__ |",
