@@ -18,7 +18,8 @@ def ensure_config(*configs: Mapping[str, Any] | None) -> dict[str, Any]:
     ['a', 'b']
     """
     found = merge_config(*configs)
-    usual: dict[str, Any] = {"tags": [], "callbacks": None, "recursion_limit": DEFAULT_RECURSION_LIMIT}
+    usual: dict[str, Any] = {"tags": [], "callbacks": None}
+    usual["recursion_limit"] = DEFAULT_RECURSION_LIMIT
     return {**usual, **found, "metadata": named(found)}
 
 
