@@ -9,6 +9,7 @@ from typing import Any
 
 from ckpt_viz.constants import END, ROOT, START, TASKS
 from ckpt_viz.errors import InvalidUpdateError, ParentCommand
+from ckpt_viz.pregel.callables import is_runnable
 from ckpt_viz.pregel.program import View, Write, branch_to
 from ckpt_viz.types import Command, Send, scope
 
@@ -120,9 +121,9 @@ class Branch:
 
     def ask(self, state: Any) -> Any:
         """The router's answer, or what to await for it."""
-        if not self.wants:
-            return self.router(state)
-        return self.router(state, **scope.get().arguments(self.wants))
+        wants = self.wants
+        answer = self.router(state, **scope.get().arguments(wants)) if wants else self.router(state)
+        return answer.invoke(state) if is_runnable(answer) else answer
 
     def writes(self, answer: Any) -> list[Write]:
         """The writes of a router's answer: names, Sends, or a list of both.

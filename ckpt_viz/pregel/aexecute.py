@@ -11,6 +11,7 @@ from contextvars import copy_context
 from typing import Any
 
 from ckpt_viz.errors import NodeTimeoutError, ParentCommand
+from ckpt_viz.pregel.callables import is_runnable
 from ckpt_viz.pregel.execute import cancelled_by_itself, received, routes, settle
 from ckpt_viz.pregel.langchain import enter
 from ckpt_viz.pregel.progress import hear_callbacks
@@ -48,6 +49,8 @@ async def _abody(run: Run, own: TaskScope) -> None:
             output = call(task.input)
         if inspect.isawaitable(output):
             output = await output
+        if output.__class__ is not dict and is_runnable(output) and task.caller is None:
+            output = await output.ainvoke(task.input, own.config)  # see `execute`
     except ParentCommand as sent:
         output = received(sent)
     own.output = output

@@ -11,6 +11,7 @@ from typing import Any
 from ckpt_viz.channels import MISSING
 from ckpt_viz.constants import ROOT
 from ckpt_viz.errors import GraphInterrupt, NodeCancelledError, ParentCommand
+from ckpt_viz.pregel.callables import is_runnable
 from ckpt_viz.pregel.langchain import enter
 from ckpt_viz.pregel.program import View
 from ckpt_viz.pregel.retry import attempts
@@ -78,6 +79,8 @@ def _body(run: Run, own: TaskScope) -> None:
             output = node.call(task.input, **own.arguments(node.wants))
         else:
             output = node.call(task.input)
+        if output.__class__ is not dict and is_runnable(output) and task.caller is None:
+            output = output.invoke(task.input, own.config)  # a node may give what is to be run
     except ParentCommand as sent:
         output = received(sent)
     own.output = output
