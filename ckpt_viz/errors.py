@@ -170,7 +170,7 @@ class UnknownInterruptError(CkptVizError):
 
 def is_invalid_resume(error: BaseException) -> bool:
     """Whether an error tells that a run was resumed with answers that do not fit."""
-    return isinstance(error, UnknownInterruptError)
+    return isinstance(error, UnknownInterruptError) or getattr(error, "invalid_resume", False)
 
 
 class ThreadBusyError(CkptVizError):

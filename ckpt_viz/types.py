@@ -270,7 +270,7 @@ class StateUpdate(NamedTuple):
 class Scope(Protocol):
     """What a running task can reach; the engine sets one around each node call."""
 
-    def ask(self, value: Any) -> Any:
+    def ask(self, value: Any, schema: Any = None) -> Any:
         """The answer to a question; raises GraphInterrupt where there is none yet."""
 
     @property
@@ -321,8 +321,12 @@ def interrupt(value: Any, *, response_schema: Any = None) -> Any:
     The first call stops the node; when the run is resumed with ``Command(resume=answer)`` the
     node runs again from its top, and this call returns the answer. Needs a saver.
 
+    ``response_schema`` tells those who answer what is wanted: a JSON schema as a dictionary, or a
+    Pydantic model, a TypedDict, a dataclass or another type, to which the answer is brought.
+
     Raises:
         GraphInterrupt: no answer is there yet. The engine catches it.
+        pydantic.ValidationError: the answer does not fit; the question stays open.
         RuntimeError: called outside of a node.
     """
     current = scope.get(None)
@@ -330,4 +334,4 @@ def interrupt(value: Any, *, response_schema: Any = None) -> Any:
         raise RuntimeError(
             "Called get_config outside of a runnable context: call interrupt() in a running node."
         )
-    return current.ask(value)
+    return current.ask(value, response_schema)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Literal, TypedDict, get_args, get_type_hints
 
 from ckpt_viz.constants import END
-from ckpt_viz.errors import GraphBubbleUp
+from ckpt_viz.errors import GraphBubbleUp, is_invalid_resume
 from ckpt_viz.prebuilt.commands import checked, merged
 from ckpt_viz.prebuilt.injection import InjectedState, InjectedStore, ToolRuntime, injected, wanted
 from ckpt_viz.prebuilt.messages import answer, content_of, is_model_message, part
@@ -206,9 +206,10 @@ class ToolNode(Composable):
         """The answer that tells of an error.
 
         Raises:
-            Exception: the error itself, where it is not handled. Interrupts always are raised.
+            Exception: the error itself, where it is not handled. Interrupts always are raised,
+                and that an answer to one does not fit.
         """
-        if isinstance(error, GraphBubbleUp):
+        if isinstance(error, GraphBubbleUp) or is_invalid_resume(error):
             raise error
         call = request.tool_call
         if type(error).__name__ == "ValidationError" and hasattr(error, "errors"):

@@ -80,6 +80,27 @@ def json_of(schema: Any) -> dict[str, Any] | None:
     return dict(_pydantic().TypeAdapter(schema).json_schema())
 
 
+def answer_schema(schema: Any) -> dict[str, Any] | None:
+    """What an answer has to be like, as JSON schema or None; a dictionary is one already."""
+    return schema if isinstance(schema, dict) else json_of(schema)
+
+
+def fitted(schema: Any, answer: Any) -> Any:
+    """An answer as its schema makes it; without one, or with a JSON schema, as it is.
+
+    Raises:
+        pydantic.ValidationError: it does not fit.
+    """
+    if schema is None or isinstance(schema, dict):
+        return answer
+    pydantic = _pydantic()
+    try:
+        return pydantic.TypeAdapter(schema).validate_python(answer)
+    except pydantic.ValidationError as error:
+        error.invalid_resume = True  # see `ckpt_viz.errors.is_invalid_resume`
+        raise
+
+
 def config_model(schema: Any, name: str, include: Any) -> Any:
     """A model of the config that a graph takes: its context, and the asked fields."""
     pydantic = _pydantic()

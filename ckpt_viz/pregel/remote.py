@@ -18,6 +18,7 @@ from ckpt_viz.constants import RESUME, TASK
 from ckpt_viz.envelope import seal, unseal
 from ckpt_viz.errors import GraphBubbleUp, GraphInterrupt, SerializationError
 from ckpt_viz.ids import interrupt_id
+from ckpt_viz.pregel.models import answer_schema, fitted
 from ckpt_viz.pregel.pending import open_interrupts
 from ckpt_viz.pregel.run import Run, told
 from ckpt_viz.pregel.scope import TaskScope
@@ -91,19 +92,22 @@ class RemoteScope:
             "Use it in a node of a run without `executor`."
         )
 
-    def ask(self, value: Any) -> Any:
+    def ask(self, value: Any, schema: Any = None) -> Any:
         """As `ckpt_viz.pregel.scope.TaskScope.ask`."""
         call, reply = self.call, self.reply
         index, reply.asked = reply.asked, reply.asked + 1
-        if index == len(reply.resumes):
-            id_ = interrupt_id(call.info.checkpoint_ns, index)
-            if id_ in call.by_id:
-                reply.resumes.append(call.by_id.pop(id_))
-            elif reply.single:
-                reply.resumes.append(reply.single.pop())
-            else:
-                raise GraphInterrupt((Interrupt(value, id_),))
-        return reply.resumes[index]
+        if index < len(reply.resumes):
+            return fitted(schema, reply.resumes[index])
+        id_ = interrupt_id(call.info.checkpoint_ns, index)
+        if id_ in call.by_id:
+            given = call.by_id.pop(id_)
+        elif reply.single:
+            given = reply.single.pop()
+        else:
+            raise GraphInterrupt((Interrupt(value, id_, answer_schema(schema)),))
+        answer = fitted(schema, given)
+        reply.resumes.append(given)
+        return answer
 
     def arguments(self, wants: tuple[str, ...]) -> dict[str, Any]:
         """The keyword arguments that a node asked for by name."""

@@ -11,6 +11,7 @@ from ckpt_viz.constants import NS_SEP, PREVIOUS, RESUME, TAG_HIDDEN, TASK
 from ckpt_viz.errors import GraphInterrupt
 from ckpt_viz.ids import checkpoint_id, interrupt_id
 from ckpt_viz.pregel.live import Live
+from ckpt_viz.pregel.models import answer_schema, fitted
 from ckpt_viz.pregel.program import Program
 from ckpt_viz.pregel.settings import Settings, named
 from ckpt_viz.pregel.task import Task
@@ -118,21 +119,25 @@ class TaskScope:
         ns = tuple(self.task.ns.split(NS_SEP))[:-1]
         return lambda chunk: self.run.custom(ns, chunk)
 
-    def ask(self, value: Any) -> Any:
-        """Answer the task's next question, or stop the task with it."""
+    def ask(self, value: Any, schema: Any = None) -> Any:
+        """Answer the task's next question, or stop the task with it.
+
+        An answer that does not fit the schema is not kept: the question can be answered again.
+        """
         task, answers = self.task, self.run.answers
         index = self.asked
         self.asked += 1
         if index < len(task.resumes):
             self._note()
-            return task.resumes[index]
+            return fitted(schema, task.resumes[index])
         id_ = interrupt_id(task.ns, len(task.resumes))
         found = answers.take(id_)
         if not found:
-            raise GraphInterrupt((Interrupt(value, id_),))
+            raise GraphInterrupt((Interrupt(value, id_, answer_schema(schema)),))
+        answer = fitted(schema, found[0])
         task.resumes += found
         self._note()
-        return task.resumes[index]
+        return answer
 
     @property
     def resumed(self) -> bool:
