@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from functools import lru_cache
 from random import getrandbits
 
 from xxhash import xxh3_128_hexdigest
@@ -101,10 +100,17 @@ def interrupt_id(task_ns: str, answered: int = 0) -> str:
     return xxh3_128_hexdigest(text.encode())
 
 
-@lru_cache(maxsize=16)  # the tasks of a step share theirs
 def id_bytes(checkpoint: str) -> bytes:
     """The bytes of a checkpoint id that task ids are hashed from."""
-    try:
-        return bytes.fromhex(checkpoint.replace("-", ""))
-    except ValueError:
-        return checkpoint.encode()
+    global _last_bytes
+    known, made = _last_bytes  # the tasks of a step share theirs
+    if known != checkpoint:
+        try:
+            made = bytes.fromhex(checkpoint.replace("-", ""))
+        except ValueError:
+            made = checkpoint.encode()
+        _last_bytes = checkpoint, made
+    return made
+
+
+_last_bytes = ("", b"")

@@ -44,6 +44,8 @@ class BaseChannel(ABC, Generic[Value, Update, Checkpoint]):
 
     __slots__ = ("key", "typ")
     volatile: ClassVar[bool] = True
+    as_saved: ClassVar[bool] = False
+    """Whether the value is what was saved, so that a look at it needs no channel."""
     consumable: ClassVar[bool] = False
     late: ClassVar[bool] = False
 
@@ -124,6 +126,9 @@ class BaseChannel(ABC, Generic[Value, Update, Checkpoint]):
         return EmptyChannelError(f"Channel {self.key!r} holds no value.")
 
 
+_READING = ("from_checkpoint", "restore", "peek", "is_available")
+
+
 class Cell(BaseChannel[Any, Any, Any]):
     """What the package's own kinds share: one slot, saved as it is."""
 
@@ -137,6 +142,7 @@ class Cell(BaseChannel[Any, Any, Any]):
             cls.saved = BaseChannel.saved  # type: ignore[method-assign]
         if "update" in vars(cls) and "after" not in vars(cls):  # then that is what comes after
             cls.after = BaseChannel.after  # type: ignore[method-assign]
+        cls.as_saved = all(getattr(cls, name) is getattr(Cell, name) for name in _READING)
 
     def __init__(self, typ: Any = Any, key: str = "") -> None:
         super().__init__(typ, key)

@@ -23,7 +23,6 @@ from ckpt_viz.checkpoint.base import (
     check_head,
     config_of,
     named,
-    parent_of,
     text_version,
 )
 from ckpt_viz.checkpoint.kept import FLOOR
@@ -31,7 +30,7 @@ from ckpt_viz.checkpoint.memory_finding import Finding
 from ckpt_viz.checkpoint.memory_values import Values
 from ckpt_viz.checkpoint.persistent import PersistentDict
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
-from ckpt_viz.checkpoint.serde.jsonplus import EMPTY
+from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, NULL
 from ckpt_viz.checkpoint.telling import DAMAGE, unreadable
 from ckpt_viz.errors import SerializationError
 
@@ -183,40 +182,53 @@ class InMemorySaver(Finding):
         metadata: Metadata | None = None,
     ) -> CheckpointTuple:
         id_, thread, ns = key
-        packed = self._packed.using(self.serde)
-        loads, what = packed.codec.loads, "its body"
-        values = {}
+        packed, stored = self._packed.using(self.serde), self.blobs.get
+        loads, sealed = packed.codec.loads, packed.codec.sealed
+        values: dict[str, Any] = {}
+        what, channel = "its body", None
         try:
             checkpoint = packed.checkpoint(thread, ns, id_, row)
             for channel, version in checkpoint["channel_versions"].items():
-                what = f"channel {channel!r}"
-                typed = packed.value(thread, ns, channel, version)
-                if typed is not None and typed[0] != "empty":
+                typed = stored((thread, ns, channel, version))
+                if typed is None or typed is EMPTY:
+                    continue
+                if typed is NULL:
+                    values[channel] = None
+                    continue
+                if sealed or typed[0] == "delta":
+                    typed = packed.whole(thread, ns, (channel, version))
+                if typed[0] != "empty":
                     values[channel] = loads(typed)
             checkpoint["channel_values"] = values
-            what = "its metadata"
-            if metadata is None:
+            what, channel = "its metadata", None
+            if metadata is None and not sealed:
+                metadata = loads(row[1])
+            elif metadata is None:
                 metadata = self._metadata(thread, ns, id_, row)
             what = "its writes"
             writes = self._writes(thread, ns, id_)
         except DAMAGE as error:
+            what = what if channel is None else f"channel {channel!r}"
             raise unreadable(error, thread, ns, id_, what) from error
-        config = config_of(thread, ns, id_)
-        parent = parent_of(thread, ns, row[2])
-        return CheckpointTuple(config, checkpoint, metadata, parent, writes)
+        config = {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": id_}
+        parent = config_of(thread, ns, row[2]) if row[2] else None
+        found = {"configurable": config}, checkpoint, metadata, parent, writes
+        return tuple.__new__(CheckpointTuple, found)
 
     def _writes(self, thread: str, ns: str, id_: str) -> list[PendingWrite]:
         kept = self.writes.get((thread, ns, id_))
         if not kept:
             return []
-        packed = self._packed.using(self.serde)
-        loads = packed.codec.loads
-        items = list(kept.items())
-        items.sort(key=lambda item: (item[1][3], item[0][0], item[0][1]))
-        return [
-            (task, channel, loads(packed.write(thread, ns, id_, key, typed)))
-            for key, (task, channel, typed, _) in items
-        ]
+        packed = self._packed
+        loads, sealed = packed.codec.loads, packed.codec.sealed
+        rows = [(row[3], *key, row[1], row[2]) for key, row in kept.items()]
+        rows.sort()  # by the path of the task, the task, and the place
+        found = []
+        for _, task, index, channel, stored in rows:
+            told = sealed or stored[0] == "delta"
+            typed = packed.whole(thread, ns, (id_, task, index)) if told else stored
+            found.append((task, channel, None if typed is NULL else loads(typed)))
+        return found
 
 
 MemorySaver = InMemorySaver

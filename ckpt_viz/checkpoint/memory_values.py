@@ -167,21 +167,10 @@ class Values(Packer):
 
     # -- reading -------------------------------------------------------------------------------
 
-    def value(self, thread: str, ns: str, channel: str, version: Any) -> Typed | None:
-        """The packed value of a channel at a version; None if nothing was stored."""
-        typed = self._blobs.get((thread, ns, channel, version))
-        if typed is None or (typed[0] != "delta" and not self.codec.sealed):
-            return typed  # type: ignore[no-any-return]
-        return self._whole(thread, ns, (channel, version))
-
-    def write(self, thread: str, ns: str, id_: str, key: tuple[str, int], typed: Typed) -> Typed:
-        """The packed value of a write."""
-        if typed[0] != "delta" and not self.codec.sealed:
-            return typed
-        return self._whole(thread, ns, (id_, *key))
-
     def checkpoint(self, thread: str, ns: str, id_: str, row: Any) -> Checkpoint:
         """A stored checkpoint without its values, its maps in full."""
+        if row[0][0] != "delta" and not self.codec.sealed:
+            return self.codec.loads(row[0])  # type: ignore[no-any-return]
         rows, changes = self._storage[thread][ns], []
         while True:
             typed = self.codec.unseal(row[0], thread, ns, id_) if self.codec.sealed else row[0]
@@ -204,8 +193,8 @@ class Values(Packer):
         thread, ns, id_, task, index = key
         return self._writes[thread, ns, id_][task, index][2]  # type: ignore[no-any-return]
 
-    def _whole(self, thread: str, ns: str, place: Sequence[Any]) -> Typed:
-        """The packed value at a place."""
+    def whole(self, thread: str, ns: str, place: Sequence[Any]) -> Typed:
+        """The packed value at a place, as it was before it was told as a change and sealed."""
         tag, data, changes = self._line(thread, ns, place)
         return tag, delta.patch(data, changes)
 
@@ -265,7 +254,7 @@ class Values(Packer):
 
     def _piece(self, thread: str, ns: str, piece: Sequence[Any]) -> Typed:
         place, start, length = piece
-        tag, data = self._whole(thread, ns, place)
+        tag, data = self.whole(thread, ns, place)
         return tag, data[start : start + length]
 
     # -- moving and removing -------------------------------------------------------------------
@@ -287,7 +276,7 @@ class Values(Packer):
                 rows[id_] = seal(whole, thread, ns, id_), meta, parent
             for key, row in self._writes.get((thread, ns, id_), {}).items():
                 if self._leans(thread, ns, (id_, *key), stay, used):
-                    whole = self._whole(thread, ns, (id_, *key))
+                    whole = self.whole(thread, ns, (id_, *key))
                     whole = seal(whole, thread, ns, id_, *key)
                     self._writes[thread, ns, id_][key] = (row[0], row[1], whole, row[3])
         self._tell_anew(thread, ns, stay, used)

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 from ckpt_viz.channels import MISSING
 from ckpt_viz.constants import CONTROL, PULL, PUSH, TASKS
-from ckpt_viz.managed.base import Clock
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.program import Node, Write
 from ckpt_viz.pregel.task import Task
@@ -174,29 +173,14 @@ def prepare_next_tasks(live: Live, step: int) -> list[Task]:
             task = Task(node, (PUSH, index, False), (PUSH,), send.arg, step)
             task.base, task.within = live.id, live.ns
             tasks.append(task)
-    for node in _candidates(live):
+    for node in live.candidates():
         if is_ready(live, node):
-            ok, value = node_input(live, node, step)
+            ok, value = live.input_of(node, step)
             if ok:
                 task = Task(node, (PULL, node.name), node.triggers, value, step)
                 task.base, task.within = live.id, live.ns
                 tasks.append(task)
     return tasks
-
-
-def _candidates(live: Live) -> Iterable[Node]:
-    """The nodes that may be ready: those triggered by what changed, else all."""
-    nodes = live.program.nodes
-    updated = live.updated
-    if not updated:
-        return nodes.values()
-    index = live.program.triggered
-    names: list[str] = []
-    for channel in updated:
-        names += index.get(channel, ())
-    if len(names) > 1:
-        names = sorted(set(names))
-    return [nodes[n] for n in names]
 
 
 def is_ready(live: Live, node: Node) -> bool:
@@ -207,36 +191,12 @@ def is_ready(live: Live, node: Node) -> bool:
         version = versions.get(trigger)
         if version is None:
             if seen is None and versions and trigger in live.program.born:
-                return live.channels[trigger].is_available()
+                return live.holds(trigger)
             continue
         if seen is not None:
             last = seen.get(trigger)
             if last is not None and version <= last:
                 continue
-        if live.channels[trigger].is_available():
+        if live.holds(trigger):
             return True
     return False
-
-
-def node_input(live: Live, node: Node, step: int) -> tuple[bool, Any]:
-    """Whether the node can run, and the value it gets."""
-    channels = live.channels
-    if node.single:
-        found = channels[node.reads[0]].peek()
-        return (False, None) if found is MISSING else (True, found)
-    value = {n: v for n in node.reads if (v := channels[n].peek()) is not MISSING}
-    if node.managed:
-        clock = Clock(step, live.stop)
-        value |= {name: kind.get(clock) for name, kind in node.managed}
-    return True, value if node.schema is None else _coerced(node, value)
-
-
-def _coerced(node: Node, value: dict[str, Any]) -> Any:
-    """The values as the node's own class; an error tells which node would have run."""
-    assert node.schema is not None
-    try:
-        return node.schema(value)
-    except Exception as error:
-        path = str((PULL, node.name))
-        error.add_note(f"Before task with name '{node.name}' and path '{path}'")
-        raise

@@ -36,11 +36,19 @@ def shown_writes(writes: Sequence[tuple[str, Any]], keys: Keys) -> Any:
 def result_of(writes: Sequence[tuple[str, Any]], keys: Keys) -> Any:
     """A finished task's result by channel; several values of one are in ``$writes``."""
     keys = (keys,) if isinstance(keys, str) else keys
-    found: dict[str, list[Any]] = {}
+    found: dict[str, Any] = {}
+    several: dict[str, list[Any]] = {}
     for name, value in writes:
-        if name in keys:
-            found.setdefault(name, []).append(value)
-    return {k: v[0] if len(v) == 1 else {"$writes": v} for k, v in found.items()}
+        if name not in keys:
+            continue
+        if name not in found:
+            found[name] = value
+        elif name in several:
+            several[name].append(value)
+        else:
+            several[name] = [found[name], value]
+            found[name] = {"$writes": several[name]}
+    return found
 
 
 def snapshot_result(writes: Sequence[tuple[str, Any]], keys: Keys) -> Any:

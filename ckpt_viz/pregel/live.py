@@ -12,8 +12,9 @@ from typing import Any
 
 from ckpt_viz.channels import MISSING, BaseChannel
 from ckpt_viz.checkpoint.serde.opaque import Opaque
-from ckpt_viz.constants import TASKS
-from ckpt_viz.pregel.program import Program
+from ckpt_viz.constants import PULL, TASKS
+from ckpt_viz.managed.base import Clock
+from ckpt_viz.pregel.program import Node, Program
 from ckpt_viz.pregel.unreadable import opaque_in
 
 
@@ -79,13 +80,38 @@ class Live:
         specs = program.channels
         self.volatile = {c for c in saved if c in specs and specs[c].volatile}
 
-    def is_available(self, name: str) -> bool:
-        """Whether the channel exists and holds a value."""
-        return name in self.program.channels and self.channels[name].is_available()
+    def holds(self, name: str) -> bool:
+        """Whether a channel of the graph holds a value."""
+        return self.channels[name].is_available()
 
     def get(self, name: str) -> Any:
         """The channel's value, or MISSING."""
         return self.channels[name].peek()
+
+    def candidates(self) -> Iterable[Node]:
+        """The nodes that may be ready: those triggered by what changed, else all."""
+        nodes = self.program.nodes
+        if not self.updated:
+            return nodes.values()
+        index = self.program.triggered
+        names: list[str] = []
+        for channel in self.updated:
+            names += index.get(channel, ())
+        if len(names) > 1:
+            names = sorted(set(names))
+        return [nodes[n] for n in names]
+
+    def input_of(self, node: Node, step: int) -> tuple[bool, Any]:
+        """Whether a node can run, and the value it gets."""
+        channels = self.channels
+        if node.single:
+            found = channels[node.reads[0]].peek()
+            return (False, None) if found is MISSING else (True, found)
+        value = {n: v for n in node.reads if (v := channels[n].peek()) is not MISSING}
+        if node.managed:
+            clock = Clock(step, self.stop)
+            value |= {name: kind.get(clock) for name, kind in node.managed}
+        return True, value if node.schema is None else _coerced(node, value)
 
     def read(self, names: str | tuple[str, ...]) -> Any:
         """A value (None where empty), or a dictionary of the channels that hold one."""
@@ -133,3 +159,14 @@ class Live:
             return []
         channel = self.channels[TASKS]
         return channel.get() if channel.is_available() else []
+
+
+def _coerced(node: Node, value: dict[str, Any]) -> Any:
+    """The values as the node's own class; an error tells which node would have run."""
+    assert node.schema is not None
+    try:
+        return node.schema(value)
+    except Exception as error:
+        path = str((PULL, node.name))
+        error.add_note(f"Before task with name '{node.name}' and path '{path}'")
+        raise

@@ -40,18 +40,21 @@ def by_task(pending: Iterable[PendingWrite]) -> dict[str, list[tuple[str, Any]]]
 
 def give_back(task: Task, mine: Sequence[tuple[str, Any]]) -> None:
     """Give one task what its earlier attempt left."""
-    writes = [(c, v) for c, v in mine if c not in _STATE]
-    for channel, value in mine:
-        if channel == RESUME:
-            task.resumes = list(value)
+    for write in mine:
+        channel = write[0]
+        if channel not in _STATE:
+            task.outcome = "done"
+            if channel != NO_WRITES:
+                task.writes.append(write)
+        elif channel == RESUME:
+            task.resumes = list(write[1])
         elif channel == INTERRUPT:
-            task.interrupts = list(value)
+            task.interrupts = list(write[1])
         elif channel == ERROR:
-            task.error = value
-    if writes:
-        task.outcome = "done"
-        task.writes = [w for w in writes if w[0] != NO_WRITES]
-    elif task.error is not None:
+            task.error = write[1]
+    if task.outcome:
+        return
+    if task.error is not None:
         task.outcome = "error"
     elif task.interrupts:
         task.outcome = "interrupt"

@@ -8,6 +8,7 @@ from inspect import isawaitable
 from typing import Any
 
 from ckpt_viz.channels import BaseChannel, UntrackedValue
+from ckpt_viz.channels.base import Cell
 from ckpt_viz.constants import PULL, ROOT
 from ckpt_viz.managed.base import ManagedValueSpec
 from ckpt_viz.pregel.callables import outside
@@ -148,6 +149,8 @@ class Program:
     """A compiled graph, as the engine sees it.
 
     ``born`` are the triggers that hold a value before anything is written.
+    For a look at what was saved: ``plain`` are the channels that show it as it is, ``full`` those
+    that may hold a value where nothing was.
     ``momentary``: the result is what the run last showed of the output channels, which need not
     hold it to the end; a state graph's channels do.
     ``version`` names the graph's own, and ``migrate`` brings the values of others to it: a function
@@ -173,6 +176,8 @@ class Program:
     late: tuple[str, ...] = field(init=False)
     untracked: frozenset[str] = field(init=False)
     born: frozenset[str] = field(init=False)
+    full: frozenset[str] = field(init=False)
+    plain: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         index: dict[str, list[str]] = {}
@@ -187,4 +192,6 @@ class Program:
         kinds = self.channels.items()
         known = [c for c in index if c in self.channels] if self.momentary else ()
         self.born = frozenset(c for c in known if self.channels[c].is_available())
+        self.full = frozenset(n for n, ch in kinds if not isinstance(ch, Cell) or ch.is_available())
+        self.plain = frozenset(n for n, ch in kinds if ch.as_saved)
         self.untracked = frozenset(n for n, ch in kinds if isinstance(ch, UntrackedValue))

@@ -9,7 +9,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from ormsgpack import packb
+from ormsgpack import OPT_NON_STR_KEYS, packb, unpackb
 
 from ckpt_viz.checkpoint.delta import describe
 from ckpt_viz.checkpoint.serde import registry
@@ -154,7 +154,10 @@ class JsonPlusSerializer:
         if tag == "msgpack":
             if len(raw) > LARGE and (known := DECODED.get()) is not None:
                 return known.get(raw, partial(unpack, raw, self._hook))
-            return unpack(raw, self._hook)
+            try:
+                return unpackb(raw, ext_hook=self._hook, option=OPT_NON_STR_KEYS)
+            except (ValueError, TypeError) as error:
+                raise damaged("msgpack", error) from error
         if tag in ("null", "empty"):
             return None
         if tag == "bytes":
