@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from ckpt_viz.checkpoint import chains
@@ -18,7 +19,7 @@ from ckpt_viz.checkpoint.base import (
     parent_of,
 )
 from ckpt_viz.checkpoint.colours import Script
-from ckpt_viz.checkpoint.delta import long, short
+from ckpt_viz.checkpoint.delta import long
 from ckpt_viz.checkpoint.packing import Packer, Packing
 from ckpt_viz.checkpoint.scripted.reading import Listing
 from ckpt_viz.checkpoint.scripted.rows import Query, Row
@@ -40,6 +41,8 @@ _IN_SQL: dict[str, type] = {"source": str, "step": int}
 """Metadata with a column of its own, and the type for which SQL compares as Python does."""
 _MAX_INT = 2**63
 _END = "\U0010ffff"
+_ORDER = itemgetter(1, 0, 2)
+"""Writes by the path of their task, the task, and their place."""
 
 _CHANGED = 0x96
 """How a body begins whose maps tell a change (see `rows`): as a list of six."""
@@ -53,10 +56,11 @@ class Source:
     def __init__(self, packing: Packing) -> None:
         self.packing = packing
         self.places: dict[int, tuple[str, str]] = {}
-        self._cells: dict[tuple[int, Any], dict[str, Cell]] = {}
+        self.cells: dict[tuple[int, Any], dict[str, Cell]] = {}
         self._chains: dict[int, chains.Chain] = {}
         self._reach: dict[int, int] = {}
         self._maps: dict[tuple[int, str], Checkpoint] = {}
+        self._has_big = False  # whether any of the cells tells the place of a big value
 
     # -- checkpoints ---------------------------------------------------------------------------
 
@@ -109,8 +113,9 @@ class Source:
     def rows(self, conn: sqlite3.Connection, k: int, where: str, *values: Any) -> list[Row]:
         """The rows of a namespace that a clause tells, as they lie there unless it says how."""
         sql = f"SELECT {COLUMNS} FROM ckpt_checkpoints WHERE k=? AND {where}"
-        place = self.places[k]
-        return [_row(place, found) for found in conn.execute(sql, (k, *values))]
+        place, found = self.places[k], conn.execute(sql, (k, *values)).fetchall()
+        names = {SHORT[one[1]]: one[1] for one in found}
+        return [_row(place, one, names) for one in found]
 
     # -- values --------------------------------------------------------------------------------
 
@@ -121,15 +126,17 @@ class Source:
         versions: dict[int, set[Any]] = {}
         for k, own in needed:
             versions.setdefault(k, set()).update(map(SHORT.__getitem__, own.values()))
-        known, self._cells = self._cells, {}
+        known, self.cells = self.cells, {}
         for k, wanted in versions.items():
             kept = {v for v in wanted if (k, v) in known}
-            self._cells.update({(k, v): known[k, v] for v in kept})
+            self.cells.update({(k, v): known[k, v] for v in kept})
             for chunk in _chunks(wanted - kept):
                 marks = ",".join("?" * len(chunk))
                 sql = f"SELECT version, data FROM ckpt_values WHERE k=? AND version IN ({marks})"
                 for version, data in conn.execute(sql, (k, *chunk)):
-                    self._cells[k, version] = read_cells(data)
+                    self.cells[k, version] = found = read_cells(data)
+                    if int in map(type, found.values()):
+                        self._has_big = True
 
     def read_chains(self, conn: sqlite3.Connection, ats: Iterable[tuple[int, int]]) -> None:
         """Read the chains of ``(k, at)`` as far as needed, and what they go on from."""
@@ -177,15 +184,24 @@ class Source:
     def cells_of(self, k: int, versions: dict[str, Any]) -> dict[str, tuple[Any, Cell]]:
         """The cells of channels that were stored: ``(version, cell)`` by channel."""
         found = {}
-        cells = self._cells
+        cells = self.cells
         for channel, version in versions.items():
             own = cells.get((k, SHORT[version]))
             if own is not None and channel in own:
                 found[channel] = version, own[channel]
         return found
 
+    def big_cells(self, k: int, versions: dict[str, Any]) -> list[tuple[int, int]]:
+        """Where the big values of channels are, as ``(k, at)``."""
+        if not self._has_big:
+            return []
+        own = self.cells_of(k, versions).values()
+        return [(k, cell) for _, cell in own if cell.__class__ is int]
+
     def typed(self, cell: Cell, *place: Any) -> Typed:
         """The packed value of a cell whose chain was read."""
+        if cell.__class__ is bytes:
+            return "msgpack", cell
         if cell.__class__ is int:
             return chains.value(cell, self.chain)[0]
         if cell.__class__ is list:
@@ -195,20 +211,20 @@ class Source:
     # -- writes --------------------------------------------------------------------------------
 
     def writes(
-        self, conn: sqlite3.Connection, ids: Iterable[tuple[int, str]]
+        self, conn: sqlite3.Connection, ids: Iterable[tuple[int, Any]]
     ) -> dict[tuple[int, Any], list[Stored]]:
-        """``(task, path, index, channel, cell)`` of all writes under these checkpoints."""
+        """``(task, path, index, channel, cell)`` of all writes under these short ids."""
         groups: dict[int, set[Any]] = {}
         for k, id_ in ids:
-            groups.setdefault(k, set()).add(short(id_))
+            groups.setdefault(k, set()).add(id_)
         found: dict[tuple[int, Any], list[Stored]] = {}
         for k, own in groups.items():
             for chunk in _chunks(own):
                 marks = ",".join("?" * len(chunk))
                 sql = f"SELECT id, task, path, data FROM ckpt_writes WHERE k=? AND id IN ({marks})"
                 for id_, task, path, data in conn.execute(sql, (k, *chunk)):
-                    rows = found.setdefault((k, id_), [])
-                    rows += [(long(task), path, *write) for write in read_writes(data)]
+                    name, rows = long(task), found.setdefault((k, id_), [])
+                    rows += [(name, path, *write) for write in read_writes(data)]
         return found
 
 
@@ -312,41 +328,39 @@ class Reader(Listing):
     def _together(self, rows: Sequence[Row], conn: sqlite3.Connection) -> list[CheckpointTuple]:
         source = self.source
         source.forget_maps()
-        bodies: dict[tuple[int, str], Checkpoint] = {}
-        for row in reversed(rows):  # a parent first: its maps help to fill the child's
-            bodies[row.key, row.id] = source.body(conn, row)
-        source.read_values(conn, ((k, body["channel_versions"]) for (k, _), body in bodies.items()))
-        cells = {
-            key: source.cells_of(key[0], body["channel_versions"]) for key, body in bodies.items()
-        }
-        writes = source.writes(conn, bodies)
-        big = [(k, cell) for (k, _), own in cells.items() for _, cell in own.values()]
-        big += [(k, row[4]) for (k, _), own in writes.items() for row in own]
-        source.read_chains(conn, [(k, cell) for k, cell in big if cell.__class__ is int])
-        made = []
-        for row in rows:
-            at = row.key, row.id
-            pending = writes.get((row.key, short(row.id)))
-            made.append(self._tuple(row, bodies[at], cells[at], pending))
+        # a parent first: its maps help to fill the child's
+        bodies = [source.body(conn, row) for row in reversed(rows)][::-1]
+        maps = [(row.key, b["channel_versions"]) for row, b in zip(rows, bodies, strict=True)]
+        source.read_values(conn, maps)
+        keys = [(row.key, SHORT[row.id]) for row in rows]
+        writes = source.writes(conn, keys)
+        big = [at for k, versions in maps for at in source.big_cells(k, versions)]
+        for (k, _), own in writes.items():
+            big += [(k, write[4]) for write in own if write[4].__class__ is int]
+        source.read_chains(conn, big)
+        found = zip(rows, bodies, map(writes.get, keys), strict=True)
+        made = [self._tuple(*one) for one in found]
         source.forget_chains(self._most)
         return made
 
-    def _tuple(
-        self, row: Row, body: Checkpoint, cells: dict[str, Any], writes: list[Stored] | None
-    ) -> CheckpointTuple:
+    def _tuple(self, row: Row, body: Checkpoint, writes: list[Stored] | None) -> CheckpointTuple:
         source, loads = self.source, self.source.packing.loads
         thread, ns, id_, parent = row[:4]
-        body["channel_values"] = values = {}
+        k, cells, told = row.key, source.cells, SHORT
+        values: dict[str, Any] = {}
+        body["channel_values"] = values
         what, channel = "channel", ""
         pending: list[PendingWrite] = []
         try:
-            for channel, (version, cell) in cells.items():
-                if cell is not False:
+            for channel, version in body["channel_versions"].items():
+                own = cells.get((k, told[version]))
+                cell = False if own is None else own.get(channel, False)
+                if cell is None:
+                    values[channel] = None
+                elif cell is not False:
                     values[channel] = loads(source.typed(cell, thread, ns, channel, version))
             what = "a write to"
-            for task, _, index, channel, cell in sorted(
-                writes or (), key=lambda write: (write[1], write[0], write[2])
-            ):
+            for task, _, index, channel, cell in sorted(writes, key=_ORDER) if writes else ():
                 typed = source.typed(cell, thread, ns, id_, task, index)
                 pending.append((task, channel, loads(typed)))
             what, channel = "its", "metadata"
@@ -362,15 +376,20 @@ class Reader(Listing):
         )
 
 
-def _row(place: tuple[str, str], found: Any) -> Row:
+def _row(place: tuple[str, str], found: Any, names: Mapping[Any, str]) -> Row:
+    """A stored row as the scripts know it; ``names`` are those of other rows, by their short form.
+
+    Most parents are among them.
+    """
     k, id_, parent, source, step, tag, body, mtag, meta = found
-    parent = long(parent)
+    parent = names.get(parent) or long(parent)
     try:
         size = len(body) + len(meta)
         base = parent if not tag and body[0] == _CHANGED else None
     except DAMAGE as error:
         raise unreadable(error, *place, str(id_), "its row") from error
-    return Row(*place, id_, parent, base, (tag, body), (mtag, meta), source, step, (), k, size)
+    told = id_, parent, base, (tag, body), (mtag, meta), source, step, (), k, size
+    return tuple.__new__(Row, (*place, *told))
 
 
 def _storable(value: Any) -> bool:

@@ -112,7 +112,9 @@ def read_writes(data: bytes) -> list[Write]:
     """
     try:
         flat = unpackb(data)
-        return [(flat[i], _text(flat[i + 1]), flat[i + 2]) for i in range(0, len(flat), 3)]
+        if bytes in map(type, flat[1::3]):
+            flat[1::3] = map(_text, flat[1::3])
+        return list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
     except DAMAGE as error:
         raise damaged("writes", error) from error
 
