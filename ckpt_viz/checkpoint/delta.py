@@ -59,7 +59,7 @@ def diff(old: bytes, new: bytes) -> Change | None:
     now, start, total = _header(new)
     if kind != now or not kind or total < count:
         return None
-    body = old[skip:]
+    body = memoryview(old)[skip:]  # compared as bytes are, without a copy
     if new.startswith(body, start):
         return kind, total - count, new[start + len(body) :], None
     before, after = split(old), split(new)
