@@ -182,8 +182,11 @@ class InMemorySaver(Finding):
         metadata: Metadata | None = None,
     ) -> CheckpointTuple:
         id_, thread, ns = key
-        packed, stored = self._packed.using(self.serde), self.blobs.get
-        loads, sealed = packed.codec.loads, packed.codec.sealed
+        packed, stored = self._packed, self.blobs.get
+        codec = packed.codec
+        if codec is None or codec.serde is not self.serde:
+            codec = packed.use(self.serde)
+        loads, sealed = codec.loads, codec.sealed
         values: dict[str, Any] = {}
         what, channel = "its body", None
         try:

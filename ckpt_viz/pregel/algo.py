@@ -177,7 +177,7 @@ def prepare_next_tasks(live: Live, step: int) -> list[Task]:
         if is_ready(live, node):
             ok, value = live.input_of(node, step)
             if ok:
-                task = Task(node, (PULL, node.name), node.triggers, value, step)
+                task = Task(node, node.path, node.triggers, value, step)
                 task.base, task.within = live.id, live.ns
                 tasks.append(task)
     return tasks

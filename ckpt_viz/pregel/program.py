@@ -78,6 +78,7 @@ class Node:
     acall: Callable[..., Any] | None = None
     consumable: tuple[str, ...] = ()
     id_parts: tuple[bytes, bytes] = field(init=False)
+    path: tuple[str, str] = field(init=False)
     path_text: str = field(init=False)
     awaited: bool = field(init=False)
     guarded: bool = field(init=False)
@@ -86,6 +87,7 @@ class Node:
     def __post_init__(self) -> None:
         tail = f"{self.name}{PULL}{''.join(sorted(self.triggers))}"
         self.id_parts = self.name.encode(), tail.encode()
+        self.path = PULL, self.name
         self.path_text = f"~{PULL}, {self.name}"
         self.awaited = bool(self.is_async or self.hidden or self.async_router or self.acall)
         self.guarded = bool(self.retry) or self.timeout is not None
