@@ -168,9 +168,9 @@ class UnknownInterruptError(CkptVizError):
         self.pending_ids = tuple(pending_ids)
 
 
-def is_invalid_resume(error: BaseException) -> bool:
-    """Whether an error tells that a run was resumed with answers that do not fit."""
-    return isinstance(error, UnknownInterruptError) or getattr(error, "invalid_resume", False)
+def is_invalid_resume(error: BaseException | None) -> bool:
+    """Whether an error tells that an answer does not fit its question's ``response_schema``."""
+    return getattr(error, "invalid_resume", False) is True
 
 
 class ThreadBusyError(CkptVizError):

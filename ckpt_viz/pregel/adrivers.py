@@ -32,7 +32,7 @@ from ckpt_viz.pregel.requests import (
     Together,
     Told,
 )
-from ckpt_viz.pregel.run import Run, Script
+from ckpt_viz.pregel.run import Run, Script, stops
 from ckpt_viz.pregel.streams import SILENT
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.turn import Turn
@@ -121,7 +121,7 @@ class _Async:
         """Tasks side by side, stored from the loop as they end; the one that failed first."""
         await self.start(Start(request.tasks))
         failed: Task | None = None
-        while (item := await self.next(Next(failed is not None))) is not None:
+        while (item := await self.next(Next(stops(failed)))) is not None:
             if item.__class__ is Told:
                 continue
             if (writes := self.run.ended(item)) is not None:

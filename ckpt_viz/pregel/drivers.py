@@ -33,7 +33,7 @@ from ckpt_viz.pregel.requests import (
     Together,
     Told,
 )
-from ckpt_viz.pregel.run import Run, Script
+from ckpt_viz.pregel.run import Run, Script, stops
 from ckpt_viz.pregel.streams import SILENT
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.together import Step, has_a_loop, stores_anywhere
@@ -119,7 +119,7 @@ class _Sync:
             return Step(self.run, self.saver, self.staff()).go(request.tasks)
         self.start(Start(request.tasks))
         failed: Task | None = None
-        while (item := self.next(Next(failed is not None))) is not None:
+        while (item := self.next(Next(stops(failed)))) is not None:
             if item.__class__ is Told:
                 continue
             if (writes := self.run.ended(item)) is not None:

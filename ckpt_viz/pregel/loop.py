@@ -19,7 +19,7 @@ from ckpt_viz.pregel.lease import take, take_steps
 from ckpt_viz.pregel.pending import hand_back
 from ckpt_viz.pregel.recorded import recorded_steps
 from ckpt_viz.pregel.requests import Next, RunOne, Start, Together, Told
-from ckpt_viz.pregel.run import Run, Script, is_signal
+from ckpt_viz.pregel.run import Run, Script, is_signal, stops
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.pregel.unreadable import refuse_readers, refuse_reducers
 
@@ -312,11 +312,11 @@ def _until_all_ended(run: Run, tasks: list[Task], todo: list[Task]) -> Script:
     failed: Task | None = None
     if _is_plain(run, todo):
         failed = yield Together(todo)
-        while run.children and (yield Next(failed is not None)) is not None:
+        while run.children and (yield Next(stops(failed))) is not None:
             pass  # tasks that a node called and did not wait for
         return failed
     yield Start(todo)
-    while (task := (yield Next(failed is not None))) is not None:
+    while (task := (yield Next(stops(failed)))) is not None:
         if task.__class__ is Told:
             yield from _show_called(run, task)
             continue

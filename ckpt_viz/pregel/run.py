@@ -17,7 +17,7 @@ from ckpt_viz.constants import (
     TAG_HIDDEN,
     TASKS,
 )
-from ckpt_viz.errors import GraphBubbleUp
+from ckpt_viz.errors import GraphBubbleUp, is_invalid_resume
 from ckpt_viz.ids import stamp
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import NextVersion
@@ -49,6 +49,11 @@ def is_signal(task: Task) -> bool:
     if task.outcome != "error":
         return task.outcome == "cancelled"
     return isinstance(error, GraphBubbleUp) or not isinstance(error, Exception)
+
+
+def stops(failed: Task | None) -> bool:
+    """Whether a failure stops the step's other tasks; an answer that does not fit stops none."""
+    return failed is not None and not is_invalid_resume(failed.error)
 
 
 def told(error: BaseException) -> str:
