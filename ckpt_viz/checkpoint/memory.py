@@ -32,6 +32,7 @@ from ckpt_viz.checkpoint.persistent import PersistentDict
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, NULL
 from ckpt_viz.checkpoint.telling import DAMAGE, unreadable
+from ckpt_viz.checkpoint.times import timed
 from ckpt_viz.errors import SerializationError
 
 __all__ = ["InMemorySaver", "MemorySaver", "PersistentDict"]
@@ -57,7 +58,7 @@ class InMemorySaver(Finding):
     compares_heads = True
 
     # Not in __dict__, which shows what is documented and no more.
-    __slots__ = ("_heads", "_names", "_packed")
+    __slots__ = ("_heads", "_names", "_packed", "noted")
 
     def __init__(
         self, serde: SerializerProtocol | None = None, *, factory: Any = defaultdict
@@ -65,6 +66,7 @@ class InMemorySaver(Finding):
         super().__init__(serde=serde)
         self._heads: dict[tuple[str, str], tuple[int, str]] = {}
         self._names: dict[tuple[str, str, str], str] = {}
+        self.noted: dict[str, tuple[float, float]] = {}
         self.storage: defaultdict[str, dict[str, dict[str, Row]]] = factory(
             lambda: defaultdict(dict)
         )
@@ -143,7 +145,8 @@ class InMemorySaver(Finding):
         codec = packed.codec
         if codec is None or codec.serde is not self.serde:
             codec = packed.use(self.serde)
-        dumps, rows = codec.dumps, {}
+        dumps = codec.dumps
+        rows: dict[tuple[str, int], Any] = {}
         for position, (channel, value) in enumerate(writes):
             index = WRITES_IDX_MAP.get(channel, position)
             try:
@@ -231,7 +234,7 @@ class InMemorySaver(Finding):
             told = sealed or stored[0] == "delta"
             typed = packed.whole(thread, ns, (id_, task, index)) if told else stored
             found.append((task, channel, None if typed is NULL else loads(typed)))
-        return found
+        return timed(found, self.noted)
 
 
 MemorySaver = InMemorySaver

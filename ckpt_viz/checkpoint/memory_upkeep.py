@@ -24,6 +24,7 @@ class ThreadsInMemory(WholeThreads):
     blobs: Any
     _names: dict[tuple[str, str, str], str]
     _packed: Any
+    noted: dict[str, tuple[float, float]]
 
     @property
     def _upkeep(self) -> Upkeep:
@@ -70,6 +71,8 @@ class MemoryRows:
     def remove_thread(self, saver: ThreadsInMemory, thread: str) -> None:
         """Remove everything of a thread."""
         saver.storage.pop(thread, None)
+        for place in [place for place in list(saver.writes) if place[0] == thread]:
+            _forget_times(saver, place)
         for kept in (saver.writes, saver.blobs, saver._names):
             for key in [key for key in list(kept) if key[0] == thread]:
                 kept.pop(key, None)
@@ -98,6 +101,7 @@ class MemoryRows:
             saver._packed.stand_alone(thread, ns, keep, own - gone)
             for id_ in ids:
                 rows.pop(id_, None)
+                _forget_times(saver, (thread, ns, id_))
                 saver.writes.pop((thread, ns, id_), None)
                 saver._names.pop((thread, ns, id_), None)
             for place in gone:
@@ -129,6 +133,11 @@ class MemoryRows:
         """Nothing to give back: what was removed is gone already."""
         size = sum(_sizes(saver).values())
         return {"before": size, "after": size}
+
+
+def _forget_times(saver: ThreadsInMemory, place: tuple[str, str, str]) -> None:
+    for task, _ in saver.writes.get(place, ()):
+        saver.noted.pop(task, None)
 
 
 class MemoryUpkeep(Upkeep):

@@ -71,6 +71,7 @@ class Packer:
     def __init__(self) -> None:
         self.kept = Kept()
         self.codec: Any = None
+        self.noted: dict[str, tuple[float, float]] = {}
 
     def using(self, serde: SerializerProtocol) -> Self:
         """This, with a serializer: that of a saver may be replaced."""

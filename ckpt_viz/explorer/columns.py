@@ -38,6 +38,7 @@ def row_json(row: Row) -> list[Any]:
         row.turn,
         row.event and clean(row.event),
         int(row.apart),
+        None if row.took is None else round(row.took * 1000, 3),
     ]
 
 
@@ -54,6 +55,7 @@ def columns(rows: Sequence[Row]) -> Json:
     A parent is a position (-1: none, -2: named in `far`). A shape is source, nodes, changed
     channels, status, next nodes, version, turn, event and whether it stands apart in time.
     """
+    took = [-1.0 if row.took is None else row.took * 1000 for row in rows]
     place = {row.id: at for at, row in enumerate(rows)}
     shapes: dict[tuple[Any, ...], int] = {}
     parents, shape = array.array("i"), array.array("i")
@@ -80,6 +82,7 @@ def columns(rows: Sequence[Row]) -> Json:
         "shape": _text(shape),
         "shapes": [list(kind) for kind in shapes],
         "copies": copies,
+        "took": _text(array.array("f", took)) if any(ms >= 0 for ms in took) else None,
     }
 
 

@@ -164,6 +164,8 @@ def task_json(task: TaskView, previewer: Previewer, session: Any) -> Json:
         "result": [] if task.result is None else previewer.entries(task.result),
         "error": None if task.error is None else clean(task.error[:4_000]),
         "traceback": session.traceback_of(task),
+        "began": task.began and round(task.began * 1000),
+        "took": None if task.took is None else round(task.took * 1000, 3),
         "interrupts": [
             {"id": i.id, "value": previewer.entry("value", i.value, ()), "answered": i.answered}
             for i in task.interrupts

@@ -156,6 +156,7 @@ class TaskRun:
     def __await__(self) -> Any:
         task = self.task
         task.special = []
+        task.began = time.time()
         context = copy_context()
         body = _attempts if task.node.guarded else _acall
         coro = context.run(body, self.run, task)
@@ -184,5 +185,6 @@ class TaskRun:
             settle(task, error if cancelled is not None else cancelled_by_itself(task, error))
         except BaseException as error:  # noqa: BLE001 - the driver decides what a failure stops
             settle(task, error)
+        task.took = time.time() - task.began
         if cancelled is not None:
             raise cancelled

@@ -6,6 +6,7 @@ import inspect
 import sys
 from contextvars import Context
 from functools import partial
+from time import time
 from typing import Any
 
 from ckpt_viz.channels import MISSING
@@ -150,6 +151,7 @@ def cancelled_by_itself(task: Task, error: BaseException) -> NodeCancelledError:
 def run_task(run: Run, task: Task, context: Context) -> None:
     """Run a task to its outcome; whatever it raises becomes part of the task."""
     task.special = []
+    task.began = time()
     try:
         if task.node.guarded:
             context.run(attempts, _call, run, task)
@@ -160,3 +162,4 @@ def run_task(run: Run, task: Task, context: Context) -> None:
         if is_cancellation(error):
             error = cancelled_by_itself(task, error)
         settle(task, error)
+    task.took = time() - task.began

@@ -116,6 +116,7 @@ class Run:
         "names",
         "nest",
         "next_version",
+        "noted",
         "ns",
         "output",
         "owner",
@@ -214,6 +215,7 @@ class Run:
         if self.progress is not None:
             self.announces = True
         self.joins = getattr(saver, "joins_writes", False) is True
+        self.noted: dict[str, Any] | None = getattr(saver, "noted", None)
         self.owner: Any = None
         self.lease: Any = None
         self.addressed = self.guarded = self.leaving = False
@@ -434,6 +436,7 @@ class Run:
             writes = task.writes or _NOTHING
             plain = self.saver is not None and not (task.special or self.program.untracked)
             if plain and not self.deferring:
+                self._note(task)
                 return SaveWrites(self.here, writes, task.id, task.path_text)
         elif task.outcome == "interrupt":
             if task.interrupts:  # none: a break point inside a nested graph
@@ -451,7 +454,15 @@ class Run:
             writes = [self._tracked(w) for w in writes if w[0] not in self.program.untracked]
         if task.special:
             writes = [*task.special, *writes]
-        return self.keep(writes, task.id, task.path_text) if writes else None
+        if writes:
+            self._note(task)
+            return self.keep(writes, task.id, task.path_text)
+        return None
+
+    def _note(self, task: Task) -> None:
+        """Tell the saver when a task ran; it stores that with what the task wrote."""
+        if self.noted is not None and task.began and not self.deferring:
+            self.noted[task.id] = task.began, task.took
 
     def left_over(self, finished: Iterable[Task]) -> Iterator[Save | SaveWrites]:
         """What is still to be stored of a run that is left early."""

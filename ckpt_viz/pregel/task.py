@@ -22,6 +22,7 @@ class Task:
     __slots__ = (
         "_id",
         "base",
+        "began",
         "cached",
         "caller",
         "calls",
@@ -36,6 +37,7 @@ class Task:
         "resumes",
         "special",
         "step",
+        "took",
         "triggers",
         "within",
         "writes",
@@ -59,6 +61,7 @@ class Task:
         self.error: Any = None  # the exception, or what a pending write tells of it
         self.outcome = ""
         self.cached = False
+        self.began = self.took = 0.0  # seconds since the epoch, and seconds; 0.0: it did not run
         self.caller: Task | None = None
         self.calls = self.graphs = 0
         self._id: str | None = None

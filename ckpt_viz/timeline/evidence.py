@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol
 
+from ckpt_viz.checkpoint.times import spans_of
 from ckpt_viz.timeline.lines import line
 from ckpt_viz.timeline.records import InterruptView, TaskView, Topology, WhyNot, Writes
 from ckpt_viz.timeline.rows import (
@@ -123,8 +125,13 @@ def _views(
 ) -> tuple[TaskView, ...]:
     news = read_news(tup.pending_writes)
     rank = {"error": 0, "interrupt": 1}
+    spans = spans_of(tup.pending_writes)
     tasks = [
-        _view(evidence, task, news.get(task.id)) for task in reader.snapshot(checkpoint_id).tasks
+        replace(
+            _view(evidence, task, news.get(task.id)),
+            **({} if task.id not in spans else spans[task.id]._asdict()),
+        )
+        for task in reader.snapshot(checkpoint_id).tasks
     ]
     return tuple(sorted(tasks, key=lambda t: rank.get(t.state, 2)))
 

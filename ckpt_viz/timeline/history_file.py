@@ -15,6 +15,7 @@ from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any
 
+from ckpt_viz.checkpoint.times import Span
 from ckpt_viz.timeline.event_log import interrupts
 from ckpt_viz.timeline.preview import same
 from ckpt_viz.timeline.recorded import Recorded, RecordedSaver, RecordedTask
@@ -171,6 +172,7 @@ def _checkpoint(timeline: Any, row: Any, table: _Table) -> dict[str, Any]:
             if channel != "__interrupt__"
         ],
         "tasks": [_task_json(task, row.id, table) for task in snapshot.tasks],
+        "spans": {task: list(span) for task, span in light.spans.items()},
     }
 
 
@@ -293,6 +295,10 @@ def _read_checkpoint(thread: str, ns: str, told: dict[str, Any], values: list[An
         pending=[*asked, *pending],
         routing={str(c): from_json(v) for c, v in told["routing"].items()},
         ready=tuple(str(n) for n in told["ready"]),
+        spans={
+            str(task): Span(float(began), float(took))
+            for task, (began, took) in (told.get("spans") or {}).items()
+        },
     )
 
 

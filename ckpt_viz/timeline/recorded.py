@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ckpt_viz.checkpoint.base import CheckpointTuple
+from ckpt_viz.checkpoint.times import Span, timed
 from ckpt_viz.timeline.preview import same
 from ckpt_viz.timeline.records import ChannelInfo, Reference, Topology
 from ckpt_viz.timeline.topology import is_routing
@@ -83,6 +84,8 @@ class Recorded:
     pending: list[Write] | None = None
     routing: dict[str, Any] = field(default_factory=dict)
     ready: tuple[str, ...] | None = None
+    spans: dict[str, Span] = field(default_factory=dict)
+    """When its tasks ran, as far as that was told."""
 
     @property
     def source(self) -> str:
@@ -217,6 +220,7 @@ class RecordedSaver:
         if pending is None:
             pending = [write for task in record.tasks for write in task.pending()]
             pending += self._implied(record, {write[0] for write in pending})
+        pending = timed(pending, record.spans)
         checkpoint: Any = {
             "v": 1,
             "id": record.id,

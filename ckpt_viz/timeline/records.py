@@ -35,7 +35,8 @@ class Row:
 
     `version` names the graph that saved it, where it named itself. `turn` counts the turns of a
     session, and `event` tells why its state was saved. `apart`: between its parent and it somebody
-    answered or a run was begun anew, so the time between them is not what its nodes took.
+    answered or a run was begun anew, so the time between them is not what its nodes took. `took`:
+    for how many seconds tasks ran to make it, where the saver keeps when they did.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Row:
     turn: int | None = None
     event: str | None = None
     apart: bool = False
+    took: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,8 @@ class TaskView:
     """A task of a superstep with its outcome and the sentence why it runs.
 
     `why` is the whole sentence; `reason` the same without values, which are `sent` (the argument
-    of its `Send`, when it has one) and `resumed` (the answers that it got).
+    of its `Send`, when it has one) and `resumed` (the answers that it got). `began` (seconds since
+    the epoch) and `took` (seconds) are known where the saver keeps when tasks ran.
     """
 
     id: str
@@ -162,6 +165,8 @@ class TaskView:
     reason: str = ""
     sent: tuple[Any, ...] = ()
     resumed: tuple[Any, ...] = ()
+    began: float | None = None
+    took: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

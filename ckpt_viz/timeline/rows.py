@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from ckpt_viz.checkpoint.times import Span, spans_of
 from ckpt_viz.constants import EVENT
 from ckpt_viz.timeline.preview import short
 from ckpt_viz.timeline.records import Row, Status, TaskState, Topology
@@ -38,7 +39,7 @@ class TaskNews:
 class Light:
     """One checkpoint without its values. `ready` are the nodes that would run from it.
 
-    `above` names the checkpoints that it ran under, by namespace.
+    `above` names the checkpoints that it ran under, by namespace; `spans` tells when its tasks ran.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Light:
     turn: int | None = None
     event: str | None = None
     above: Mapping[str, str] = field(default_factory=dict)
+    spans: Mapping[str, Span] = field(default_factory=dict)
 
 
 def config_id(config: Any) -> str | None:
@@ -98,6 +100,7 @@ def lighten(tup: Any, topology: Topology, available: Available) -> Light:
         turn=metadata[TURN] if type(metadata.get(TURN)) is int else None,
         event=metadata[EVENT][:24] if isinstance(metadata.get(EVENT), str) else None,
         above=dict(_map(metadata.get("parents"))),
+        spans=spans_of(tup.pending_writes),
     )
 
 
@@ -182,7 +185,22 @@ def make_row(
         turn=light.turn,
         event=light.event,
         apart=_apart(parent),
+        took=busy(parent.spans.values()) if parent and light.source == "loop" else None,
     )
+
+
+def busy(spans: Iterable[Span]) -> float | None:
+    """For how many seconds at least one task ran; None where nothing is known.
+
+    >>> busy([Span(10.0, 2.0), Span(11.0, 2.0), Span(99.0, 1.0)]), busy([])
+    (4.0, None)
+    """
+    total: float | None = None
+    end = 0.0
+    for began, took in sorted(spans):
+        total = (total or 0.0) + max(0.0, began + took - max(began, end))
+        end = max(end, began + took)
+    return total
 
 
 def _apart(parent: Light | None) -> bool:

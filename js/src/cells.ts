@@ -1,5 +1,5 @@
 /** The elements of the tree's rows, and the words in them. */
-import { count, duration, middle, nodeText, safe } from "./format";
+import { clock, count, duration, middle, nodeText, safe } from "./format";
 import type { Branch, Row, Store } from "./store";
 
 /** What ran to make a row, in words. */
@@ -265,9 +265,16 @@ export class RowWriter {
   }
 
   private spent(row: number, data: Row): string {
+    if (typeof data.took === "number") return duration(data.took);
     const parent = this.store.rows[this.store.lanes.parentRow[row] ?? -1];
     if (!parent || data.unfinished || data.apart || data.source !== "loop" || !data.time || !parent.time) return "";
     const since = duration(data.time - parent.time);
     return /^\d/.test(since) ? `≈${since}` : since; // the distance to its parent, which is more than its nodes took
   }
+}
+
+/** The time of a row in full: when it was saved, and how long tasks ran for it where that is known. */
+export function timeText(row: Row): string {
+  if (!row.time) return "";
+  return typeof row.took === "number" ? `${clock(row.time)} · its tasks ran ${duration(row.took)}` : clock(row.time);
 }

@@ -21,6 +21,8 @@ export interface Row {
   event?: string | null | undefined;
   /** 1: the time since its parent is not what its nodes took, as somebody answered in between or began a run. */
   apart?: number | undefined;
+  /** For how many ms tasks ran to make it, where the saver keeps that. */
+  took?: number | null | undefined;
   /** Set on a row that hangs on its parent and has no checkpoint. */
   unfinished?: Unfinished;
   /** Set on a row of a nested graph. */
@@ -49,8 +51,9 @@ export function readRows(message: Pick<RowsMsg, "rows" | "columns">): Row[] {
 }
 
 function toRow(tuple: RowTuple): Row {
-  const [id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event, apart] = tuple;
-  return { id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event, apart };
+  const [id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event, ...more] = tuple;
+  const [apart, took] = more;
+  return { id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event, apart, took };
 }
 
 function readColumns(columns: RowColumns): Row[] {
@@ -60,6 +63,7 @@ function readColumns(columns: RowColumns): Row[] {
   const steps = new Int32Array(bytesOf(columns.steps));
   const times = new Float64Array(bytesOf(columns.times));
   const shape = new Int32Array(bytesOf(columns.shape));
+  const spent = columns.took ? new Float32Array(bytesOf(columns.took)) : null;
   const out: Row[] = new Array(n);
   for (let at = 0; at < n; at++) {
     const place = parents[at] as number;
@@ -80,6 +84,7 @@ function readColumns(columns: RowColumns): Row[] {
       turn,
       event,
       apart,
+      took: spent && (spent[at] as number) >= 0 ? spent[at] : null,
     };
   }
   return out;

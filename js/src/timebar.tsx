@@ -149,7 +149,7 @@ export function TimeBar(props: {
 export function recorded(store: Pick<Store, "rows">, path: readonly number[], at: number): number {
   const [from, to] = [store.rows[path[at] ?? -1], store.rows[path[at + 1] ?? -1]];
   if (!from?.time || !to?.time || to.source !== "loop") return PLAY_MS;
-  return Math.max(SHORTEST_MS, Math.min(LONGEST_MS, to.time - from.time));
+  return Math.max(SHORTEST_MS, Math.min(LONGEST_MS, to.took ?? to.time - from.time));
 }
 
 /** Where a row stands in a path, which is in ascending order; -1: it is not on it. */

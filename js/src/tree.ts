@@ -8,11 +8,12 @@ import {
   ranText,
   rowOf,
   setOrDrop,
+  timeText,
   topOf,
   watchHeads,
 } from "./cells";
 import { Foot } from "./foot";
-import { clock, safe } from "./format";
+import { safe } from "./format";
 import { isPlainKey } from "./keyboard";
 import { moved } from "./moves";
 import { LANE_W, LANE_X, LanePainter, MAX_LANES } from "./paint";
@@ -224,7 +225,7 @@ export class Tree {
     const cell = (event.target as Element).closest<HTMLElement>(".ckv-datarow > span");
     const data = this.store.rows[rowOf(cell)?.at ?? -1];
     if (!cell || !data) return;
-    if (cell.classList.contains("ckv-c-time")) cell.title = data.time ? clock(data.time) : "";
+    if (cell.classList.contains("ckv-c-time")) cell.title = timeText(data);
     else if (cell.classList.contains("ckv-c-nodes")) cell.title = safe(ranText(data));
     else if (cell.classList.contains("ckv-c-changed")) cell.title = data.changed.map(safe).join(" ");
   }

@@ -15,6 +15,7 @@ export type RowTuple = [
   turn?: number | null,
   event?: string | null,
   apart?: number,
+  took?: number | null,
 ];
 
 export interface Unfinished {
@@ -55,6 +56,8 @@ export interface RowColumns {
     apart?: number,
   ][];
   copies: Record<string, string>;
+  /** float32, in ms; below 0: not known */
+  took?: string | null;
 }
 
 /** A graph inside the graph: its namespace, the checkpoint that it ran from, and the node that ran it. */
@@ -205,6 +208,9 @@ export interface TaskInfo {
   result: Entry[];
   error: string | null;
   traceback: string | null;
+  /** When it began, and how long it took, in ms; where the saver keeps that. */
+  began?: number | null;
+  took?: number | null;
   interrupts: OpenQuestion[];
 }
 

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { CopyCode } from "./code";
-import { count, safe } from "./format";
+import { clock, count, duration, safe } from "./format";
 import { EntryView } from "./state";
 import type { Store } from "./store";
 import type { Checkpoint, TaskInfo } from "./types";
@@ -160,6 +160,11 @@ function TaskCard(
         <span class={`ckv-dot ckv-dot-${task.state}`} />
         <b dir="auto">{safe(task.name)}</b>
         <i>{STATES[task.state] ?? task.state}</i>
+        {typeof task.took === "number" && (
+          <span class="ckv-muted" title={`began ${clock(task.began ?? 0)}`}>
+            {duration(task.took)}
+          </span>
+        )}
         <code title={task.id}>{task.id.slice(0, 8)}</code>
       </div>
       {task.why && <p class="ckv-because">{safe(task.why)}</p>}

@@ -155,6 +155,9 @@ class BaseCheckpointSaver:
     """Whether the sync methods are quick enough to be called from an event loop as they are."""
     compares_heads: ClassVar[bool] = False
     """Whether `put` refuses to extend what is no longer the head, when given an `Extending`."""
+    noted: dict[str, tuple[float, float]] | None = None
+    """Where the engine notes when a task ran, by its id, before it hands over what the task wrote;
+    None: the saver keeps no times (see `checkpoint.times`)."""
     identity: Any = None
     """What tells that two savers keep the same threads, such as a file's path; None: the object."""
 

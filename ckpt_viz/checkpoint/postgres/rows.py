@@ -43,13 +43,14 @@ _PUT_BLOBS = f"""INSERT INTO ckpt_blobs (k, {_BLOB_COLUMNS}) SELECT {_K}, u.* FR
     ON CONFLICT (k, channel, version) DO UPDATE SET base_channel = excluded.base_channel,
     base = excluded.base, tag = excluded.tag, data = excluded.data WHERE %s
     RETURNING channel, version"""
-_WRITE_COLUMNS = "id, task, idx, path, channel, base_channel, base, tag, data"
+_WRITE_COLUMNS = "id, task, idx, path, channel, base_channel, base, tag, data, span"
 _PUT_WRITES = f"""INSERT INTO ckpt_writes (k, {_WRITE_COLUMNS}) SELECT {_K}, u.* FROM unnest(
     %s::text[], %s::text[], %s::int[], %s::text[], %s::text[], %s::text[], %s::text[],
-    %s::text[], %b::bytea[]) AS u
+    %s::text[], %b::bytea[], %b::bytea[]) AS u
     ON CONFLICT (k, id, task, idx) DO UPDATE SET path = excluded.path,
     channel = excluded.channel, base_channel = excluded.base_channel, base = excluded.base,
-    tag = excluded.tag, data = excluded.data WHERE excluded.idx < 0 OR %s"""
+    tag = excluded.tag, data = excluded.data, span = excluded.span
+    WHERE excluded.idx < 0 OR %s"""
 _LABEL = f"""INSERT INTO ckpt_labels VALUES({_K}, %s, %s)
     ON CONFLICT (k, id) DO UPDATE SET label = excluded.label"""
 _DROP_BLOBS = f"""DELETE FROM ckpt_blobs b USING unnest(%s::text[], %s::text[])
@@ -321,6 +322,7 @@ def _puts(thread: str, edit: Edit) -> Iterable[Statement]:
                 *map(escape, (w.path, w.channel)),
                 *escaped_base(w.base),
                 *w.typed,
+                w.span,
             )
             for space, w in edit.writes
             if space == ns
@@ -392,9 +394,9 @@ def _blob(found: Sequence[Any]) -> tuple[BlobKey, Blob]:
 
 
 def _write(found: Sequence[Any]) -> Write:
-    id_, task, idx, path, channel, base_channel, base, tag, data = found
+    id_, task, idx, path, channel, base_channel, base, tag, data, span = found
     names = unescape(id_), unescape(task), idx, unescape(path), unescape(channel)
-    return Write(*names, (tag, data), base_of(base_channel, base))
+    return Write(*names, (tag, data), base_of(base_channel, base), span)
 
 
 def _size(found: Sequence[Any]) -> Size:

@@ -35,6 +35,7 @@ MIGRATIONS = (
     ALTER TABLE ckpt_blobs ALTER COLUMN data SET STORAGE EXTERNAL;
     ALTER TABLE ckpt_writes ALTER COLUMN data SET STORAGE EXTERNAL
     """,
+    "ALTER TABLE ckpt_writes ADD COLUMN IF NOT EXISTS span bytea",
 )
 """Statements by version. A step that was released never changes; a new one is appended."""
 

@@ -274,7 +274,8 @@ def _changes(edit: Edit) -> Iterable[tuple[str, str, Any, str]]:
         yield "find", _name("i", row.id, row.ns), "", ""
     for ns, w in edit.writes:
         name = _name("w", ns, w.id, w.task, str(w.idx))
-        data = packb([escape(w.path), escape(w.channel), *escaped_base(w.base), *w.typed])
+        told = [escape(w.path), escape(w.channel), *escaped_base(w.base), *w.typed]
+        data = packb(told if w.span is None else [*told, w.span])
         yield "set" if w.idx < 0 else keep, name, data, ""
         yield "find", name, "", ""
     for (ns, id_), label in edit.labels.items():
@@ -337,9 +338,9 @@ def _blob(data: bytes) -> Blob:
 
 def _write(name: str, data: bytes) -> tuple[str, Write]:
     ns, id_, task, idx = _parts(name)
-    path, channel, base_channel, base, tag, typed = unpackb(data)
-    told = base_of(base_channel, base)
-    return ns, Write(id_, task, int(idx), unescape(path), unescape(channel), (tag, typed), told)
+    path, channel, base_channel, base, tag, typed, *span = unpackb(data)
+    names = id_, task, int(idx), unescape(path), unescape(channel)
+    return ns, Write(*names, (tag, typed), base_of(base_channel, base), *span)
 
 
 def _bounds(thread: str, query: Query) -> tuple[str, str]:

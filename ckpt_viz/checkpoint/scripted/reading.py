@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ckpt_viz.checkpoint import times
 from ckpt_viz.checkpoint.base import (
     Checkpoint,
     CheckpointTuple,
@@ -115,8 +116,13 @@ class _Page:
             body,
             meta_of(self._values, row),
             parent_of(row.thread, row.ns, row.parent),
-            [self._write(row, w) for w in sorted(writes, key=lambda w: (w.path, w.task, w.idx))],
+            self._pending(row, sorted(writes, key=lambda w: (w.path, w.task, w.idx))),
         )
+
+    def _pending(self, row: Row, writes: Sequence[Write]) -> list[PendingWrite]:
+        found = [self._write(row, w) for w in writes]
+        spans = {w.task: times.unpack(w.span) for w in writes if w.span is not None}
+        return times.timed(found, spans)
 
     def _state(self, row: Row, versions: Mapping[str, Any]) -> dict[str, Any]:
         values, loads = self._values, self._values.codec.loads

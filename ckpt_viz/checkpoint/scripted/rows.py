@@ -61,7 +61,10 @@ class Blob(NamedTuple):
 
 
 class Write(NamedTuple):
-    """A stored pending write; ``base`` as in `Blob`."""
+    """A stored pending write; ``base`` as in `Blob`.
+
+    ``span`` tells when its task ran (see `checkpoint.times`): of a task's first write alone.
+    """
 
     id: str
     task: str
@@ -70,6 +73,7 @@ class Write(NamedTuple):
     channel: str
     typed: Typed
     base: Base = None
+    span: bytes | None = None
 
 
 class Row(NamedTuple):

@@ -47,6 +47,7 @@ class ScriptedSaver(Opened, WholeThreads):
         self._rows: Any = rows
         self._colours = colours
         self._packed: Packer = Values()
+        self.noted = self._packed.noted
 
     @property
     def _values(self) -> Any:
@@ -95,6 +96,8 @@ class ScriptedSaver(Opened, WholeThreads):
                 wrote = None if writes is None else pack_writes(values, *writes)
                 new = pack_put(values, *what)
                 yield Transaction(lambda n=new, w=wrote: put(rows, values, n, w))  # type: ignore[misc]
+                if writes is not None:
+                    values.noted.pop(writes[2], None)
                 return config_of(thread, ns, new.row.id)
             except BaseGone:
                 values.kept.drop(thread)
@@ -121,6 +124,7 @@ class ScriptedSaver(Opened, WholeThreads):
             try:
                 if edit.writes:
                     yield Transaction(lambda e=edit: self._rows.edit(e))  # type: ignore[misc]
+                self._values.noted.pop(task, None)
                 return
             except BaseGone:
                 self._values.kept.drop(edit.thread)

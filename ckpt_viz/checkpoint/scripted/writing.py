@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ckpt_viz.checkpoint import times
 from ckpt_viz.checkpoint.base import (
     Checkpoint,
     Config,
@@ -131,9 +132,12 @@ def pack_writes(
     """
     thread, ns, id_ = address(config)
     spot, packed = values.kept.spot(thread, ns), {}
+    ran = values.noted.get(task)
+    span = None if ran is None else times.pack(*ran)
     for idx, channel, typed in pack_pending(values.codec.dumps, writes):
         told = values.piece(spot, typed)
         closed = values.close(told.typed, thread, ns, id_ or "", task, idx)
-        packed[idx] = Write(id_ or "", task, idx, path, channel, closed, told.base)
+        packed[idx] = Write(id_ or "", task, idx, path, channel, closed, told.base, span)
+        span = None
     needs = {BlobKey(ns, *write.base) for write in packed.values() if write.base is not None}
     return Edit(thread, writes=[(ns, write) for write in packed.values()], needs=needs)

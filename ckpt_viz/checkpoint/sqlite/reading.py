@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from ckpt_viz.checkpoint import chains
+from ckpt_viz.checkpoint import chains, times
 from ckpt_viz.checkpoint.base import (
     Checkpoint,
     CheckpointTuple,
@@ -351,6 +351,7 @@ class Reader(Listing):
         body["channel_values"] = values
         what, channel = "channel", ""
         pending: list[PendingWrite] = []
+        spans: dict[str, times.Span] = {}
         try:
             for channel, version in body["channel_versions"].items():
                 own = cells.get((k, told[version]))
@@ -362,7 +363,10 @@ class Reader(Listing):
             what = "a write to"
             for task, _, index, channel, cell in sorted(writes, key=_ORDER) if writes else ():
                 typed = source.typed(cell, thread, ns, id_, task, index)
-                pending.append((task, channel, loads(typed)))
+                if index == times.INDEX:
+                    spans[task] = times.unpack(typed[1])
+                else:
+                    pending.append((task, channel, loads(typed)))
             what, channel = "its", "metadata"
             metadata = self._values.meta_of(row)
         except DAMAGE as error:
@@ -372,7 +376,7 @@ class Reader(Listing):
             body,
             metadata,
             parent_of(thread, ns, parent),
-            pending,
+            times.timed(pending, spans),
         )
 
 

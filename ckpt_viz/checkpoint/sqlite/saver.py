@@ -52,6 +52,7 @@ class SqliteSaver(ScriptedSaver):
     ) -> None:
         super().__init__(SqliteRows(writer), SqliteColours(runner, finish, writer.forget), serde)
         self._runner, self._packed = runner, writer
+        self.noted = writer.noted
 
     @classmethod
     def from_conn_string(

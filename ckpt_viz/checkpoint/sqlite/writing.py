@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ckpt_viz.checkpoint import chains
+from ckpt_viz.checkpoint import chains, times
 from ckpt_viz.checkpoint.base import (
     Checkpoint,
     Config,
@@ -193,6 +193,9 @@ class Writer(Packer):
         put = PutWrites(self, packing, (thread, ns, id_ or "", None))
         put.task, put.path = task, path
         put.writes = pack_pending(packing.dumps, writes)
+        span = self.noted.pop(task, None)
+        if span is not None:
+            put.writes.append((times.INDEX, "", ("msgpack", times.pack(*span))))
         return put
 
 

@@ -153,8 +153,9 @@ function pairOf(pair: Pair): object {
 }
 
 function tupleOf(row: Row): RowTuple {
-  const { id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event, apart } = row;
-  const more = [version ?? null, turn ?? null, event ?? null, apart ?? 0] as const;
+  const { id, parent, step, source, time, nodes, changed, status, next, copyOf, version, turn, event, apart, took } =
+    row;
+  const more = [version ?? null, turn ?? null, event ?? null, apart ?? 0, took ?? null] as const;
   return [id, parent, step ?? 0, source, time, nodes, changed, status, next, copyOf, ...more];
 }
 
