@@ -18,6 +18,8 @@ from ckpt_viz.explorer.session import heading
 from ckpt_viz.explorer.static import text_tree
 from ckpt_viz.explorer.widget import Explorer, explore
 from ckpt_viz.timeline.acts import GraphTimeline
+from ckpt_viz.timeline.alignment import branch
+from ckpt_viz.timeline.choosing import ChoiceError, choose_checkpoint, choose_thread
 from ckpt_viz.timeline.langgraph import is_langgraph
 from ckpt_viz.timeline.open import open_recorded, open_timeline
 from ckpt_viz.timeline.source import NoHistoryError
@@ -30,6 +32,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "diff": ("A", "B"),
     "export": ("FILE",),
 }
+AT = ("", "history")
+"""Commands that take a place in the history."""
+PLACE = "[--thread T] [--ns N] [--graph G [--write]]"
 NAMED = 50
 FILE_ENDINGS = (".db", ".sqlite", ".sqlite3", ".json", ".jsonl", ".log", ".txt")
 WORD = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+""")
@@ -44,15 +49,20 @@ class _Parser(argparse.ArgumentParser):
 def _parse(command: str, words: list[str]) -> argparse.Namespace:
     names = ("SOURCE", *COMMANDS[command])
     prog = f"%ckpt {command}".rstrip()
-    options = "[--thread T] [--ns N] [--at ID|STEP] [--graph G [--write]]"
+    options = "[--graph G [--write]]" if command == "threads" else PLACE
+    if command in AT:
+        options = f"[--at ID|STEP] {options}"
     if not command:
         options += " [--record]"
     parser = _Parser(prog=prog, usage=f"%(prog)s {' '.join(names)} {options}", add_help=False)
     for name in names:
         parser.add_argument(name.lower(), metavar=name)
-    parser.add_argument("--thread", "-t")
-    parser.add_argument("--ns", default="")
-    parser.add_argument("--at")
+    if command != "threads":
+        parser.add_argument("--thread", "-t")
+        parser.add_argument("--ns", default="")
+    if command in AT:
+        parser.add_argument("--at")
+    parser.set_defaults(thread=None, ns="", at=None)
     parser.add_argument("--graph")
     parser.add_argument("--write", action="store_true")
     if not command:
@@ -74,7 +84,7 @@ class CkptMagics(Magics):
 
         %ckpt SOURCE [--thread T] [--ns N] [--at ID|STEP] [--graph G [--write]] [--record]
         %ckpt threads SOURCE            the threads that a saver holds
-        %ckpt history SOURCE            the tree as text, newest first
+        %ckpt history SOURCE            the tree as text, newest first; --at: the branch up to there
         %ckpt diff SOURCE A B           what changed from A to B (ids or steps)
         %ckpt export SOURCE FILE        .html (browsable, offline), .svg, .dot or .json
         %%ckpt                          runs its cell, then explores each graph that ran in it;
@@ -114,7 +124,7 @@ class CkptMagics(Magics):
         if "://" in expression:
             return expression
         is_path = expression.endswith(FILE_ENDINGS)
-        if is_path and Path(expression).expanduser().is_file():
+        if (is_path or "/" in expression) and Path(expression).expanduser().is_file():
             return expression
         try:
             if is_path and "/" in expression:
@@ -132,6 +142,9 @@ class CkptMagics(Magics):
 
     def _open(self, args: argparse.Namespace) -> GraphTimeline:
         graph = None if args.graph is None else self._value(args.graph)
+        if graph is not None and not hasattr(graph, "get_state_history"):
+            kind = type(graph).__name__
+            raise UsageError(f"%ckpt: --graph {args.graph} is no compiled graph but of type {kind}")
         try:
             source, write = self._value(args.source), args.write or None
             timeline = open_timeline(source, args.thread, args.ns, graph, write=write)
@@ -148,6 +161,8 @@ class CkptMagics(Magics):
 
     def _explore(self, args: argparse.Namespace) -> Explorer:
         timeline = self._record(args) if args.record else self._open(args)
+        if args.ns or (args.at is not None and timeline.thread_id is None):
+            timeline = _chosen(timeline, args)
         at = int(args.at) if args.at and args.at.lstrip("-").isdigit() else args.at
         try:
             explorer = explore(timeline, at=at)
@@ -194,11 +209,7 @@ class CkptMagics(Magics):
         return list(said)
 
     def _one(self, args: argparse.Namespace) -> GraphTimeline:
-        timeline = self._open(args)
-        if timeline.thread_id is None:
-            names = ", ".join(t.id for t in timeline.threads(limit=NAMED)) or "none yet"
-            raise UsageError(f"%ckpt: which thread? Give --thread; there are: {names}")
-        return timeline
+        return _chosen(self._open(args), args)
 
     def _threads(self, words: list[str]) -> None:
         threads = self._open(_parse("threads", words)).threads()
@@ -208,9 +219,14 @@ class CkptMagics(Magics):
             print("no threads yet: run the graph with a thread_id")
 
     def _history(self, words: list[str]) -> None:
-        timeline = self._one(_parse("history", words))
-        rows = timeline.rows()
-        waits, notes = timeline.unfinished(), timeline.labels()
+        args = _parse("history", words)
+        timeline = self._one(args)
+        rows, waits, notes = timeline.rows(), timeline.unfinished(), timeline.labels()
+        if args.at is not None:
+            try:
+                rows, waits = branch(rows, choose_checkpoint(timeline, args.at)), []
+            except ChoiceError as error:
+                raise UsageError(f"%ckpt: {error}") from error
         print(text_tree(rows, heading(timeline), waits, notes=notes))
 
     def _diff(self, words: list[str]) -> None:
@@ -225,10 +241,8 @@ class CkptMagics(Magics):
 
     def _id(self, explorer: Explorer, name: str) -> str:
         try:
-            if name.lstrip("-").isdigit():
-                return explorer.select(step=int(name)).id
-            return explorer.select(name).id
-        except (LookupError, ValueError) as error:
+            return choose_checkpoint(explorer.timeline, name)
+        except ChoiceError as error:
             raise UsageError(f"%ckpt: {error}") from error
 
     def _export(self, words: list[str]) -> None:
@@ -258,6 +272,14 @@ class CkptMagics(Magics):
             print("%%ckpt: no graph with a checkpointer ran in this cell")
 
 
+def _chosen(timeline: GraphTimeline, args: argparse.Namespace) -> GraphTimeline:
+    """The thread and namespace that are meant."""
+    try:
+        return choose_thread(timeline, args.thread, args.ns)
+    except ChoiceError as error:
+        raise UsageError(f"%ckpt: {error}") from error
+
+
 def _words(line: str) -> list[str]:
     """The words of a line without its comment; a `#` inside a word or in quotes is no comment."""
     comment = next((word for word in WORD.finditer(line) if word[0][0] == "#"), None)
@@ -265,7 +287,7 @@ def _words(line: str) -> list[str]:
     try:
         return shlex.split(line)
     except ValueError as error:
-        raise UsageError(f"%ckpt: {error}") from error
+        raise UsageError(f"%ckpt: {error} in {line!r}") from error
 
 
 def _heads(namespace: dict[str, Any]) -> dict[tuple[int, str], tuple[str, str]]:

@@ -6,8 +6,9 @@ import argparse
 from typing import Any
 
 from ckpt_viz.cli.paper import Answer
-from ckpt_viz.cli.sources import CommandError, all_rows, one_thread, opened
+from ckpt_viz.cli.sources import CommandError, opened
 from ckpt_viz.timeline.acts import GraphTimeline
+from ckpt_viz.timeline.choosing import all_rows, choose_thread
 from ckpt_viz.timeline.keeping import method
 
 
@@ -21,7 +22,7 @@ def _writable(args: argparse.Namespace) -> GraphTimeline:
 
 def prune(args: argparse.Namespace) -> Answer:
     """Removes all of a thread but its head and what is labelled."""
-    timeline = one_thread(_writable(args), args.thread, args.ns)
+    timeline = choose_thread(_writable(args), args.thread, args.ns)
     saver = timeline.saver
     act = getattr(saver, "would_prune", None) if args.dry_run else method(saver, "prune")
     if act is None:
@@ -35,7 +36,7 @@ def prune(args: argparse.Namespace) -> Answer:
 
 def copy(args: argparse.Namespace) -> Answer:
     """Gives another thread all that a thread has."""
-    timeline = one_thread(_writable(args), args.thread, args.ns)
+    timeline = choose_thread(_writable(args), args.thread, args.ns)
     copying = method(timeline.saver, "copy_thread")
     if copying is None and not args.dry_run:
         raise CommandError(f"{type(timeline.saver).__name__} has no way to copy a thread")

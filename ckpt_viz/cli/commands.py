@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ckpt_viz.cli.paper import Answer, Table, pretty
-from ckpt_viz.cli.sources import CommandError, all_rows, checkpoint, is_source, one_thread, opened
+from ckpt_viz.cli.sources import CommandError, is_source, opened
 from ckpt_viz.explorer.export import write_export
 from ckpt_viz.explorer.panels import hidden_diff
 from ckpt_viz.explorer.session import Session, heading
@@ -17,6 +17,7 @@ from ckpt_viz.explorer.static import label, text_tree
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.alignment import Alignment, align, branch, differing
 from ckpt_viz.timeline.blame import blame as blame_of
+from ckpt_viz.timeline.choosing import all_rows, choose_checkpoint, choose_thread
 from ckpt_viz.timeline.keeping import method
 from ckpt_viz.timeline.paths import follow, parse
 from ckpt_viz.timeline.records import Row, TaskView
@@ -36,7 +37,7 @@ def _stamp(seconds: float) -> str:
 
 
 def _here(args: argparse.Namespace) -> GraphTimeline:
-    return one_thread(opened(args.source, args), args.thread, args.ns)
+    return choose_thread(opened(args.source, args), args.thread, args.ns)
 
 
 def threads(args: argparse.Namespace) -> Answer:
@@ -80,9 +81,11 @@ def row_data(row: Row) -> dict[str, Any]:
 def history(args: argparse.Namespace) -> Answer:
     """The tree of a thread, newest first."""
     timeline = _here(args)
-    rows = timeline.newest_first()
-    shown = [*reversed([*(islice(rows, args.limit))])]
-    waits = [] if args.redact else timeline.unfinished()
+    shown = [*reversed([*islice(timeline.newest_first(), None if args.at else args.limit)])]
+    waits = [] if args.redact or args.at else timeline.unfinished()
+    if args.at:
+        line = branch(shown, choose_checkpoint(timeline, args.at))
+        shown = line[max(0, len(line) - args.limit) :] if args.limit is not None else line
     tree = text_tree(shown, heading(timeline), waits, notes=timeline.labels())
     return Answer([row_data(row) for row in reversed(shown)], [tree])
 
@@ -90,7 +93,7 @@ def history(args: argparse.Namespace) -> Answer:
 def show(args: argparse.Namespace) -> Answer:
     """One checkpoint: its state, what made it and what runs next."""
     timeline = _here(args)
-    id_ = checkpoint(timeline, args.at)
+    id_ = choose_checkpoint(timeline, args.at)
     row = next(row for row in timeline.newest_first() if row.id == id_)
     snapshot, writes = timeline.snapshot(id_), timeline.writes(id_)
     values = Redaction(args.redact).without(snapshot.values)
@@ -133,7 +136,7 @@ def diff(args: argparse.Namespace) -> Answer:
     if args.b is None and (is_source(args.a) or args.other_thread is not None):
         return _sides(args)
     timeline = _here(args)
-    ids = [checkpoint(timeline, args.a), checkpoint(timeline, args.b)]
+    ids = [choose_checkpoint(timeline, args.a), choose_checkpoint(timeline, args.b)]
     before, after = (timeline.snapshot(id_).values for id_ in ids)
     found = hidden_diff(before, after, Redaction(args.redact))
     parts = [p for p in found.parts if p.op in SIGNS]
@@ -157,8 +160,8 @@ def _sides(args: argparse.Namespace) -> Answer:
     other = args.other_thread
     if other is None:
         other = args.thread
-    second = one_thread(opened(args.a, args), other, args.ns)
-    tips = [checkpoint(t, at) for t, at in ((first, args.at), (second, args.other_at))]
+    second = choose_thread(opened(args.a, args), other, args.ns)
+    tips = [choose_checkpoint(t, at) for t, at in ((first, args.at), (second, args.other_at))]
     hidden = [*args.ignore, *args.redact]
 
     def differ(left: Row, right: Row) -> list[str]:
@@ -203,7 +206,7 @@ def _sides_data(found: Alignment) -> dict[str, Any]:
 def blame(args: argparse.Namespace) -> Answer:
     """Who wrote a value."""
     timeline = _here(args)
-    found = blame_of(timeline, checkpoint(timeline, args.at), parse(args.path).steps)
+    found = blame_of(timeline, choose_checkpoint(timeline, args.at), parse(args.path).steps)
     data = {
         "path": found.path,
         "by": found.by,

@@ -61,7 +61,9 @@ def parser() -> argparse.ArgumentParser:
         return found
 
     _paged(add("threads", commands.threads, source))
-    add("history", commands.history).add_argument("--limit", type=_count, help="only the newest")
+    told = add("history", commands.history)
+    told.add_argument("--limit", type=_count, help="only the newest")
+    told.add_argument("--at", metavar="AT", help="only the branch that ends here")
     shown = add("show", commands.show)
     shown.add_argument("at", nargs="?", metavar="AT")
     shown.add_argument("--path", help="only this value, such as messages[-1].content")

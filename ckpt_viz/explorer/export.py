@@ -30,6 +30,10 @@ def write_export(session: Session, path: str | Path) -> Path:
     kind = target.suffix.lower().lstrip(".")
     if kind not in FORMATS:
         raise ValueError(f"Can't export to {str(target)!r}: end it with .html, .svg, .dot or .json")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"Can't export to {str(target)!r}: there is no folder {str(target.parent)!r}"
+        )
     if kind == "svg":
         rows = session.timeline.rows()
         waits = session.timeline.unfinished()
