@@ -124,7 +124,7 @@ class ScriptedSaver(Opened, WholeThreads):
             try:
                 if edit.writes:
                     yield Transaction(lambda e=edit: self._rows.edit(e))  # type: ignore[misc]
-                self._values.noted.pop(task, None)
+                self._values.noted.pop(task_id, None)
                 return
             except BaseGone:
                 self._values.kept.drop(edit.thread)
