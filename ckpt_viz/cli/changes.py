@@ -9,7 +9,7 @@ from ckpt_viz.cli.paper import Answer
 from ckpt_viz.cli.sources import CommandError, opened
 from ckpt_viz.timeline.acts import GraphTimeline
 from ckpt_viz.timeline.choosing import all_rows, choose_thread
-from ckpt_viz.timeline.keeping import method
+from ckpt_viz.timeline.keeping import method, no_way
 
 
 def _writable(args: argparse.Namespace) -> GraphTimeline:
@@ -26,7 +26,7 @@ def prune(args: argparse.Namespace) -> Answer:
     saver = timeline.saver
     act = getattr(saver, "would_prune", None) if args.dry_run else method(saver, "prune")
     if act is None:
-        raise CommandError(f"{type(saver).__name__} has no way to prune a thread")
+        raise CommandError(no_way(saver, "prune a thread", "prune"))
     done = act([timeline.thread_id])
     data = {"thread": timeline.thread_id, "dry_run": args.dry_run, "removed": _told(done)}
     word = "would go" if args.dry_run else "went"
@@ -38,8 +38,8 @@ def copy(args: argparse.Namespace) -> Answer:
     """Gives another thread all that a thread has."""
     timeline = choose_thread(_writable(args), args.thread, args.ns)
     copying = method(timeline.saver, "copy_thread")
-    if copying is None and not args.dry_run:
-        raise CommandError(f"{type(timeline.saver).__name__} has no way to copy a thread")
+    if copying is None and not (args.dry_run and hasattr(timeline.saver, "would_prune")):
+        raise CommandError(no_way(timeline.saver, "copy a thread", "copy_thread"))
     if timeline.at(args.target).rows():
         raise CommandError(f"Thread {args.target!r} is there already: name a new one")
     count = len(all_rows(timeline))

@@ -110,7 +110,10 @@ def _count(text: str) -> int:
     >>> _count("3")
     3
     """
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
     if number < 0:
         raise argparse.ArgumentTypeError(f"{number} is less than 0")
     return number

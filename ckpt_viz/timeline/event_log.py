@@ -29,6 +29,7 @@ class EventLog(RecordedSaver):
 
     why = "This is a log of events: it can be read, and there is no graph here to run"
     name = "event log"
+    spoken = "A log of events"
 
 
 class _Bad(ValueError):

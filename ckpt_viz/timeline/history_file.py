@@ -44,6 +44,7 @@ class HistoryFile(RecordedSaver):
 
     why = "This is an exported history: it can be read, and there is no graph here to run"
     name = "export"
+    spoken = "An exported history"
 
     def __init__(self) -> None:
         super().__init__()

@@ -32,14 +32,30 @@ def method(saver: Any, name: str) -> Any:
     return None
 
 
+def spoken(saver: Any) -> str:
+    """What a saver is, for people: a class of somebody's by its name, one of ours in words."""
+    told = getattr(saver, "spoken", None)
+    if isinstance(told, str):
+        return told
+    name = type(saver).__name__
+    return f"LangGraph's {name}" if type(saver).__module__.startswith("langgraph.") else name
+
+
+def no_way(saver: Any, act: str, form: str) -> str:
+    """Why a saver cannot do something for which it has no method, and who can."""
+    return (
+        f"{spoken(saver)} has no way to {act} (no method {form}); the savers of this package have"
+    )
+
+
 def able(saver: Any) -> dict[str, Able]:
     """Whether the saver can label, delete and prune."""
-    name = type(saver).__name__
+    name = spoken(saver)
 
     def can(act: str, form: str) -> Able:
         if method(saver, form) is not None:
             return Able(True)
-        return Able(False, f"{name} has no way to {act}: it lacks the method {form}")
+        return Able(False, no_way(saver, act, form))
 
     label = Able(True)
     if method(saver, "set_label") is None:

@@ -100,10 +100,20 @@ def follow(value: Any, steps: Sequence[Step]) -> Any:
             value = child(value, step)
         except LookupError:
             raise LookupError(
-                f"no value at path {shown(steps[: depth + 1])!r}: the value there has changed or "
-                "ended"
+                f"no value at path {shown(steps[: depth + 1])!r}: {_there(value, depth)}"
             ) from None
     return value
+
+
+def _there(value: Any, depth: int) -> str:
+    """What there is where something was looked for: channels by name; keys may be values."""
+    kids = items(value)
+    if kids is None:
+        return f"the {type(value).__name__} there has no parts"
+    if depth:
+        return f"the {type(value).__name__} there has {len(kids)} parts"
+    names = ", ".join(key[:40] for key, _, _ in kids[:12])
+    return f"the state has {names}{', …' if len(kids) > 12 else ''}"
 
 
 def child(value: Any, step: Step) -> Any:

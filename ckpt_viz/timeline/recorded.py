@@ -115,6 +115,7 @@ class RecordedSaver:
 
     why = "Only a record of what happened was given: there is no graph here to run"
     name = "record"
+    spoken = "A record of events"
 
     def __init__(self) -> None:
         self.notes: list[str] = []

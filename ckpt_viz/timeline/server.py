@@ -28,6 +28,8 @@ CONNECT, READ = 3.0, 300.0
 class ServerSaver(RecordedSaver):
     """The threads of a LangGraph server, asked for when they are looked at."""
 
+    spoken = "A LangGraph server"
+
     def __init__(self, url: str) -> None:
         """Raises `SourceError` where no server answers, or langgraph-sdk is not installed."""
         super().__init__()

@@ -203,6 +203,10 @@ def test_demo(run, tmp_path):
         (["blame", "{db}", "nothing", "-t", "one"], "nothing"),
         (["search", "{db}", "nofield:x", "-t", "one"], "There is no field"),
         (["threads", "{db}.missing"], "missing"),
+        (["history", "{db}", "-t", "one", "--at", "99"], "No checkpoint at step 99"),
+        (["show", "{db}", "-t", "one", "--path", "nope"], "no value at path 'nope': the state has"),
+        (["export", "{db}", "{dir}/none/x.html", "-t", "one"], "there is no folder"),
+        (["prune", "{db}", "-t", "typo", "--dry-run"], "Thread 'typo' is not there. There are: "),
         (["threads", "/dev/null"], ""),
         (["history", "{dir}"], ""),
     ],
@@ -346,3 +350,12 @@ def test_commands_reach_what_is_older_than_the_newest_page(run, tmp_path, monkey
     assert data(run, "diff", str(log), str(log))["pairs"][0]["a"]["step"] == 0
     run("export", str(log), str(tmp_path / "long.json"))
     assert len(data(run, "history", str(tmp_path / "long.json"))) == 40
+
+
+def test_what_cannot_prune_or_copy_is_named_in_words(run, database, tmp_path):
+    file = tmp_path / "one.json"
+    run("export", database, str(file), "-t", "one")
+    for words in (["prune"], ["copy", "new"]):
+        for how in ("--write", "--dry-run"):
+            told = run(words[0], str(file), *words[1:], how, code=2)
+            assert f"An exported history has no way to {words[0]} a thread" in told

@@ -81,6 +81,14 @@ def test_clear_errors(shell, e):
         "graph --what": "unrecognized",
         "graph.nope": "not a graph in this notebook",
         "42": "Can't explore an int",
+        "history graph --thread typo": "Thread 'typo' is not there. There are: 1.",
+        "export graph x.html --thread typo": "Thread 'typo' is not there",
+        "diff graph 0 1 --thread typo": "Thread 'typo' is not there",
+        "graph --ns nowhere": "has no namespace 'nowhere'",
+        "history graph --at 99": "No checkpoint at step 99: they are -1 to",
+        "threads graph --at 1": "unrecognized arguments: --at 1",
+        "graph --graph 42": "--graph 42 is no compiled graph but of type int",
+        "'open": "No closing quotation in",
         "/no/such.db": "no file.*nothing was created",
         "no_such.db": "no file 'no_such.db'; nothing was created",
         "graph.db": "no file 'graph.db'",
@@ -98,6 +106,13 @@ def test_clear_errors(shell, e):
         with pytest.raises(UsageError, match=text):
             shell.run_line_magic("ckpt", line)
     del shell.user_ns["bare"]
+
+
+def test_history_tells_the_branch_that_ends_at_a_place(shell, graph, capsys):
+    shell.run_line_magic("ckpt", "history graph --at 0")
+    told = capsys.readouterr().out
+    assert "2 checkpoints" in told
+    assert "head" not in told
 
 
 def test_a_graph_without_a_saver_is_recorded_in_memory(shell, e):

@@ -18,6 +18,8 @@ class OwnServer(HistoryReader):
         saver: for PostgreSQL or Redis; or for SQLite, see `own_sqlite`.
     """
 
+    spoken = "A database that is only read"
+
     def __init__(self, saver: ScriptedSaver) -> None:
         self._saver = saver
         super().__init__(saver.serde)

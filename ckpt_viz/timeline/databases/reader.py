@@ -46,6 +46,8 @@ class Wanted:
 class HistoryReader(BaseCheckpointSaver):
     """The reading half of a saver over rows that something else wrote."""
 
+    spoken = "A database of LangGraph's"
+
     def __init__(self, serde: SerializerProtocol) -> None:
         super().__init__(serde=serde)
 
