@@ -220,8 +220,12 @@ class SerializationError(CkptVizError, TypeError):
     """A value cannot be saved, or what is stored cannot be read.
 
     ``path`` is its place in the value (``$.foo.x[1]``), ``type_name`` its type and
-    ``channel`` the channel that holds it, where known.
+    ``channel`` the channel that holds it, where known. ``checkpoint_id`` and ``parent_id`` name
+    the stored checkpoint that can't be read.
     """
+
+    checkpoint_id: str | None = None
+    parent_id: str | None = None
 
     def __init__(
         self, message: str, *, path: str = "$", type_name: str = "", channel: str | None = None
@@ -255,3 +259,6 @@ class SourceError(CkptVizError, OSError):
 
 class UnreadableError(SourceError):
     """One checkpoint of a source can't be read: it is damaged, or no checkpoint at all."""
+
+    checkpoint_id: str | None = None
+    parent_id: str | None = None

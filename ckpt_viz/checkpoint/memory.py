@@ -215,7 +215,9 @@ class InMemorySaver(Finding):
             writes = self._writes(thread, ns, id_)
         except DAMAGE as error:
             what = what if channel is None else f"channel {channel!r}"
-            raise unreadable(error, thread, ns, id_, what) from error
+            told = unreadable(error, thread, ns, id_, what)
+            told.parent_id = row[2]
+            raise told from error
         config = {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": id_}
         parent = config_of(thread, ns, row[2]) if row[2] else None
         found = {"configurable": config}, checkpoint, metadata, parent, writes

@@ -14,6 +14,14 @@ def unreadable(
     error: BaseException, thread: str, ns: str, id_: str, what: str
 ) -> SerializationError:
     """The error of stored bytes that cannot be read, with their place; ``what`` they are."""
+    made = _unreadable(error, thread, ns, id_, what)
+    made.checkpoint_id = made.checkpoint_id or id_
+    return made
+
+
+def _unreadable(
+    error: BaseException, thread: str, ns: str, id_: str, what: str
+) -> SerializationError:
     place = f"Checkpoint {id_!r} of thread {thread!r} (namespace {ns!r}): "
     if not isinstance(error, SerializationError):
         return SerializationError(

@@ -64,7 +64,7 @@ def collect(session: Session) -> Json:
         gathered.cut.append(f"{len(rows) - ROW_LIMIT} older rows")
     spaces = dict(_spaces(session, gathered))
     hello["namespaces"] = [ns for ns in hello["namespaces"] if ns in spaces or ns == hello["ns"]]
-    cut = _told(gathered, len(rows) + sum(len(s["makers"]) for s in spaces.values()))
+    cut = _told(gathered, len(_read(rows)) + sum(len(s["makers"]) for s in spaces.values()))
     values = gathered.values.json()
     return {"hello": hello, **found, "spaces": spaces, "values": values, "cut": cut}
 
@@ -95,7 +95,7 @@ def _space(session: Session, rows: list[Row], limit: int, gathered: Gathered) ->
         asked = {"ns": ns, "owner": owner}
         answers[f"inside {ns} {owner}"] = HANDLERS["inside"](session, asked)
     panels: Json = {}
-    for row in reversed(rows):
+    for row in reversed(_read(rows)):
         if len(panels) >= limit or gathered.left <= 0:
             break
         panels[row.id] = HANDLERS["checkpoint"](session, {"checkpoint": row.id})
@@ -108,11 +108,16 @@ def _space(session: Session, rows: list[Row], limit: int, gathered: Gathered) ->
     return {"checkpoints": panels, "answers": answers, **states}
 
 
+def _read(rows: list[Row]) -> list[Row]:
+    """The rows whose checkpoints can be read."""
+    return [row for row in rows if row.status != "unreadable"]
+
+
 def _states(session: Session, rows: list[Row], gathered: Gathered) -> Json:
     """The state, metadata and makers of each checkpoint, newest first, by numbers of values."""
     states: Json = {}
     made: Json = {}
-    for row in reversed(rows):
+    for row in reversed(_read(rows)):
         if gathered.values.full:
             break
         snapshot = session.timeline.snapshot(row.id)
@@ -147,4 +152,4 @@ def _told(gathered: Gathered, rows: int) -> str:
         told.append(f"the values of {rows - gathered.states} older checkpoints")
     for what, number in gathered.values.cut.items():
         told.append(f"the ends of {number} long {what}")
-    return f"Left out of this file for its size: {'; '.join(told)}." if told else ""
+    return f"Left out of this file: {'; '.join(told)}." if told else ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from ckpt_viz.timeline.children import Step, items
+from ckpt_viz.timeline.damage import DAMAGED
 from ckpt_viz.timeline.diff import identity
 from ckpt_viz.timeline.paths import child, follow, shown
 from ckpt_viz.timeline.preview import same
@@ -18,6 +19,7 @@ from ckpt_viz.timeline.records import Topology
 from ckpt_viz.timeline.rows import NULL_TASK, Light, ran_nodes
 
 READ_LIMIT = 2_000
+UNREAD = "the checkpoint before can't be read"
 SEARCH_LIMIT = 1_000
 _MISSING: Any = object()
 
@@ -97,7 +99,11 @@ def blame(reader: Reader, checkpoint_id: str, path: Sequence[Step]) -> Blame:
         if version is not None and light.versions.get(channel) == version:
             continue  # no version: a state that is no dict, whose steps name no channel
         reads += 1
-        old = reader.snapshot(before).values
+        try:
+            old = reader.snapshot(before).values
+        except DAMAGED:
+            at = lineage[carried]
+            return _found(reader, Origin(at, before, path, where, value, "set", carried, ""))
         was, there = _locate(old, values, where)
         if was is _MISSING or not same(was, value) or reads > READ_LIMIT:
             change: Literal["set", "changed"] = "set" if was is _MISSING else "changed"
@@ -216,7 +222,10 @@ def makers(reader: Reader, at: str, before: str | None) -> Makers:
         return Makers(f"you, by fork as {node}" if node else "you, by fork")
     if before is None:
         return Makers("an unknown step", "the checkpoint before is gone")
-    names = {t.id: str(t.name) for t in reader.snapshot(before).tasks}
+    try:
+        names = {t.id: str(t.name) for t in reader.snapshot(before).tasks}
+    except DAMAGED:
+        return Makers("an unknown step", UNREAD)
     writes = tuple(
         (task, _name(names.get(task, task)), channel, value)
         for task, channel, value in reader.tuple(before).pending_writes or ()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from ckpt_viz.checkpoint.times import spans_of
+from ckpt_viz.timeline.damage import DAMAGED
 from ckpt_viz.timeline.lines import line
 from ckpt_viz.timeline.records import InterruptView, TaskView, Topology, WhyNot, Writes
 from ckpt_viz.timeline.rows import (
@@ -83,10 +84,8 @@ def _maybe(reader: Reader, checkpoint_id: str | None) -> Any:
         return None
     try:
         return reader.tuple(checkpoint_id)
-    except LookupError:
-        return None
-    except ValueError:  # CheckpointNotFoundError: a pruned parent is a stub, not a failure
-        return None
+    except (LookupError, ValueError, *DAMAGED):
+        return None  # a pruned parent, or a damaged one, is a stub and no failure
 
 
 def _evidence(reader: Reader, tup: Any, parent: Any) -> Evidence:

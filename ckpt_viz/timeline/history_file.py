@@ -112,6 +112,9 @@ def _space(timeline: Any, shown: Shown, notes: list[str], left: int) -> tuple[di
     rows = list(islice(timeline.newest_first(), CHECKPOINT_LIMIT + 1))[::-1]
     if len(rows) > CHECKPOINT_LIMIT:
         notes.append(f"what is older than the newest {CHECKPOINT_LIMIT} checkpoints was left out")
+    lost = [row.id for row in rows if row.status == "unreadable"]
+    notes += [f"checkpoint {id_} can't be read, and was left out" for id_ in lost]
+    rows = [row for row in rows if row.id not in lost]
     table = _Table(shown, notes, left)
     checkpoints = [_checkpoint(timeline, row, table) for row in rows[-CHECKPOINT_LIMIT:]]
     space = {

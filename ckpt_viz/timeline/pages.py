@@ -13,8 +13,9 @@ from itertools import islice
 from typing import Any
 
 from ckpt_viz.timeline.book import Book
+from ckpt_viz.timeline.damage import Damaged
 from ckpt_viz.timeline.records import Reference, Row
-from ckpt_viz.timeline.rows import Light, config_id
+from ckpt_viz.timeline.rows import Light, config_id, unreadable_light
 
 TAIL = 8
 PAGE = 2_000
@@ -25,6 +26,10 @@ def _told(light: Light | None) -> Any:
     if light is None:
         return None
     return [(task, n.state, n.text, len(n.resumes)) for task, n in sorted(light.news.items())]
+
+
+def _id_of(tup: Any) -> str:
+    return tup.id if isinstance(tup, Damaged) else str(config_id(tup.config))
 
 
 class PagedRows:
@@ -38,7 +43,7 @@ class PagedRows:
         self._all = False
         self._lock = threading.RLock()
 
-    def _list(self, config: Any, **options: Any) -> list[Any]:
+    def _listed(self, before: str | None, limit: int) -> list[Any]:
         raise NotImplementedError
 
     def _reference(self, checkpoint_id: str | None) -> Reference:
@@ -127,7 +132,7 @@ class PagedRows:
         if self.thread_id is None:
             return []
         with self._lock:
-            fresh = [self._lighten(tup) for tup in self._newest()]
+            fresh = [self._light_of(tup) for tup in self._newest()]
             if self._lights and all(_told(x) == _told(self._lights.get(x.id)) for x in fresh):
                 return []
             return self._book.add(reversed(fresh))
@@ -138,10 +143,8 @@ class PagedRows:
             ids = self._book.order()
             if not ids or not self.more:
                 return self.refresh() if self.more else []
-            config = self._reference(None).config
-            before = self._reference(ids[0]).config
-            tuples = self._list(config, before=before, limit=limit)
-            fresh = [self._lighten(tup) for tup in tuples]
+            tuples = self._listed(ids[0], limit)
+            fresh = [self._light_of(tup) for tup in tuples]
             fresh = [light for light in fresh if light.id not in self._lights]
             self._all = len(tuples) < limit or not fresh
             return self._book.add(reversed(fresh))
@@ -153,15 +156,14 @@ class PagedRows:
             self._all = False
 
     def _newest(self) -> list[Any]:
-        config = self._reference(None).config
         limit = TAIL
         while self._lights:
-            tuples = self._list(config, limit=limit)
-            ids = [str(config_id(t.config)) for t in tuples]
+            tuples = self._listed(None, limit)
+            ids = [_id_of(t) for t in tuples]
             if len(tuples) < limit or sum(i in self._lights for i in ids) >= TAIL // 2:
                 return tuples
             limit *= 4
-        tuples = self._list(config, limit=PAGE)
+        tuples = self._listed(None, PAGE)
         self._all = len(tuples) < PAGE
         return tuples
 
@@ -181,6 +183,9 @@ class PagedRows:
                 out[at] = None
                 at = self._lights[at].parent_id
             return list(out)
+
+    def _light_of(self, tup: Any) -> Light:
+        return unreadable_light(tup) if isinstance(tup, Damaged) else self._lighten(tup)
 
     def light(self, checkpoint_id: str) -> Light:
         """The light record of one checkpoint."""

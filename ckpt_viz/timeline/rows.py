@@ -6,6 +6,7 @@ be followed by reading only what is new.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,11 +14,16 @@ from typing import Any
 
 from ckpt_viz.checkpoint.times import Span, spans_of
 from ckpt_viz.constants import EVENT
+from ckpt_viz.timeline.damage import Damaged
 from ckpt_viz.timeline.preview import short
 from ckpt_viz.timeline.records import Row, Status, TaskState, Topology
 from ckpt_viz.timeline.topology import is_routing
 from ckpt_viz.timeline.why import TASKS, Evidence, fired
 
+UNREADABLE = "unreadable"
+"""The source of a checkpoint that can't be read."""
+GREGORIAN = 0x01B21DD213814000
+"""The epoch in the ticks of an id: 100 ns since 1582."""
 NULL_TASK = "00000000-0000-0000-0000-000000000000"
 RESERVED = frozenset({"__error__", "__interrupt__", "__resume__", "__scheduled__"})
 VERSION, TURN = "graph_version", "turn"
@@ -102,6 +108,26 @@ def lighten(tup: Any, topology: Topology, available: Available) -> Light:
         above=dict(_map(metadata.get("parents"))),
         spans=spans_of(tup.pending_writes),
     )
+
+
+def unreadable_light(found: Damaged) -> Light:
+    """The light form of a checkpoint that can't be read: where it is, and no more."""
+    where = (found.id, found.parent_id, "", -2, UNREADABLE)
+    return Light(*where, id_seconds(found.id), {}, {}, (), ())
+
+
+def id_seconds(id_: str) -> float:
+    """Seconds since the epoch that a checkpoint's id tells; 0.0: none.
+
+    >>> round(id_seconds("1ef663ba-28fe-6528-8002-5a559208592c"))
+    1724959180
+    """
+    try:
+        found = uuid.UUID(id_)
+    except ValueError:
+        return 0.0
+    ticks = found.int >> 80 << 12 | found.int >> 64 & 0xFFF
+    return (ticks - GREGORIAN) / 1e7 if found.version == 6 and ticks > GREGORIAN else 0.0
 
 
 def _map(value: Any) -> Mapping[str, Any]:
@@ -216,6 +242,8 @@ def ran_nodes(light: Light, parent: Light | None) -> tuple[str, ...]:
         return ()
     if light.event is not None:
         return (light.event,)
+    if parent is not None and parent.source == UNREADABLE:
+        return ()
     old = parent.seen if parent else {}
     pulled = [
         n
@@ -228,6 +256,8 @@ def ran_nodes(light: Light, parent: Light | None) -> tuple[str, ...]:
 
 def changed_channels(light: Light, parent: Light | None) -> tuple[str, ...]:
     """The user's channels with another version than in the parent."""
+    if parent is not None and parent.source == UNREADABLE:
+        return ()
     old = parent.versions if parent else {}
     return tuple(
         c for c, v in sorted(light.versions.items()) if not is_routing(c) and old.get(c) != v
@@ -242,6 +272,8 @@ def written_last(light: Light) -> tuple[str, ...]:
 
 
 def _status(light: Light, has_child: bool) -> Status:
+    if light.source == UNREADABLE:
+        return "unreadable"
     states = {news.state for news in light.news.values()}
     if "error" in states:
         return "error"

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ckpt_viz.timeline.children import items
+from ckpt_viz.timeline.damage import DAMAGED
 from ckpt_viz.timeline.paths import Path, parse
 from ckpt_viz.timeline.preview import same
 from ckpt_viz.timeline.records import Row
@@ -86,7 +87,10 @@ class Query:
             return False
         if not self.values and not self.metadata:
             return True
-        snapshot = reader.snapshot(row.id)
+        try:
+            snapshot = reader.snapshot(row.id)
+        except DAMAGED:  # one that can't be read hides no other
+            return False
         known = shown({METADATA: snapshot.metadata or {}}) if self.metadata else None
         if not all(test(known) for test in self.metadata):
             return False

@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 
 from ckpt_viz.errors import CheckpointNotFoundError, MissingThreadIdError
 from ckpt_viz.timeline.colour import Ask, Colour
+from ckpt_viz.timeline.damage import DAMAGED, read_past
 from ckpt_viz.timeline.evidence import gather
 from ckpt_viz.timeline.keeping import is_declared
 from ckpt_viz.timeline.pages import PagedRows
 from ckpt_viz.timeline.records import Reference, Row, ThreadInfo, Topology, Unfinished, Writes
 from ckpt_viz.timeline.rows import Light, lighten, make_row, written_last
 from ckpt_viz.timeline.shape import NO_SHAPE, Shape, of_topology, read_shape
-from ckpt_viz.timeline.threads import DAMAGED, Head, counts, heads, unreadable_thread
+from ckpt_viz.timeline.threads import Head, counts, heads, unreadable_thread
 from ckpt_viz.timeline.topology import read_topology, subgraph
 from ckpt_viz.timeline.unfinished import unfinished_of
 from ckpt_viz.timeline.why import shapeless
@@ -127,6 +128,16 @@ class GraphReader(PagedRows):
 
             return self._read(collect)
         return self._steady(lambda: list(self.saver.list(config, **options)))
+
+    def _listed(self, before: str | None, limit: int) -> list[Any]:
+        """A page of tuples; in the place of one that can't be read, a `Damaged`."""
+        config = self._reference(None).config
+
+        def read(before: str | None, limit: int) -> list[Any]:
+            options = {} if before is None else {"before": self._reference(before).config}
+            return self._list(config, limit=limit, **options)
+
+        return read_past(read, before, limit)
 
     def _find(self, checkpoint_id: str | None, thread_id: str | None = None) -> Any:
         if thread_id is None:
@@ -287,12 +298,12 @@ class GraphReader(PagedRows):
         return gather(self, checkpoint_id)
 
     def snapshot_or_none(self, checkpoint_id: str | None) -> Any:
-        """The snapshot, or None where there is no such checkpoint (a pruned parent)."""
+        """The snapshot, or None where there is none: a parent that was pruned, or is damaged."""
         if checkpoint_id is None:
             return None
         try:
             return self.snapshot(checkpoint_id)
-        except CheckpointNotFoundError:
+        except (CheckpointNotFoundError, *DAMAGED):
             return None
 
     def blob_size(self, channel: str, version: Any) -> Sized:

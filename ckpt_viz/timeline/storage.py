@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ckpt_viz.timeline.colour import Colour
+from ckpt_viz.timeline.damage import DAMAGED
 from ckpt_viz.timeline.keeping import method
 from ckpt_viz.timeline.recorded import RecordedSaver
 from ckpt_viz.timeline.records import Able, Topology
@@ -123,18 +124,27 @@ class Reader(Protocol):
 def storage(reader: Reader) -> Storage:
     """What the thread takes, as far as its saver tells."""
     lights = sorted(reader.known_lights(), key=lambda light: light.id)
-    report = _asked(reader, "storage_report")
+    trouble, report = "", None
+    try:
+        report = _asked(reader, "storage_report")
+    except DAMAGED as error:  # what can be told without reading all is told
+        trouble = f"The saver could not measure it: {error}"
     mine = _of_thread(report, reader.thread_id)
     sizes = _sizes(mine, reader.checkpoint_ns)
     channels = _channels(reader, lights, sizes)
     known, how = _how(reader, mine, channels)
+    if trouble:
+        known, how = "versions", trouble
     shared = unique = None
     if mine is None and known == "blobs":
         total = [c for c in channels if c.bytes is not None]
         shared = sum(c.shared or 0 for c in total)
         unique = sum(c.bytes or 0 for c in total) - shared
     told = mine or {}
-    freed, prune = _freed(reader, lights, channels)
+    if trouble:
+        freed, prune = None, Able(False, trouble)
+    else:
+        freed, prune = _freed(reader, lights, channels)
     return Storage(
         known=known,
         how=how,

@@ -145,6 +145,10 @@ def of_values(reader: Reader, rows: Sequence[Row], seconds: float) -> Iterator[S
     opaque: set[str] = set()
     while at is not None and at in known and time.monotonic() < end:
         row = known[at]
+        if row.status == "unreadable":
+            yield Surprise("unknown", "a checkpoint can't be read: look at it for why", row.id)
+            after, at = None, row.parent_id
+            continue
         values = reader.tuple(at).checkpoint.get("channel_values") or {}
         for channel, value in values.items():
             if not is_routing(channel) and channel not in opaque and (name := unknown_in(value)):

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
+from ckpt_viz.timeline.damage import DAMAGED
 from ckpt_viz.timeline.preview import Previewer, short
 from ckpt_viz.timeline.records import Row, ThreadInfo
 from ckpt_viz.timeline.redact import REDACTED
-from ckpt_viz.timeline.threads import DAMAGED, Head, counts, unreadable_thread
+from ckpt_viz.timeline.threads import Head, counts, unreadable_thread
 from ckpt_viz.timeline.topology import is_routing
 
 PREVIEW = 120

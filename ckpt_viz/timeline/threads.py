@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ckpt_viz.errors import SerializationError, UnreadableError
 from ckpt_viz.timeline.databases.beside import beside
 from ckpt_viz.timeline.preview import clean
 from ckpt_viz.timeline.records import ThreadInfo
 from ckpt_viz.timeline.rows import config_id
 
-DAMAGED = (UnreadableError, SerializationError)
-"""What reading a thread's newest checkpoint raises where it alone is damaged."""
 MOST = 200
 ListAll = Callable[[], Iterable[Any]]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ckpt_viz.timeline.damage import DAMAGED
 from ckpt_viz.timeline.paths import parse
 from ckpt_viz.timeline.preview import same, short
 from ckpt_viz.timeline.redact import REDACTED, Redaction
@@ -63,7 +64,7 @@ def watch(
             version = now
             try:
                 value = path.of(reader.snapshot(id_).values)
-            except LookupError:
+            except (LookupError, *DAMAGED):
                 value = _MISSING
         secret = redaction.hides(path.steps)
         points.append(_point(id_, value, before, secret))

@@ -254,7 +254,8 @@ export class RowWriter {
         badge(open.waits && open.waits > 1 ? `waits for ${open.waits} answers` : "waits for an answer", "wait", text);
       else badge("running", "run", text);
     } else if (!this.openParents.has(data.id)) {
-      if (data.status === "error") badge("failed", "err");
+      if (data.status === "unreadable") badge("unreadable", "err");
+      else if (data.status === "error") badge("failed", "err");
       else if (data.status === "interrupt") badge("waits", "wait");
     }
   }

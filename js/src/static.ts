@@ -79,7 +79,7 @@ export class StaticModel implements Model {
       case "checkpoint": {
         const found = space?.checkpoints[message.checkpoint ?? ""];
         if (found) return { ok: true, result: found };
-        return refusal("NotExported", "The panels of this checkpoint were left out of the file for its size.");
+        return refusal("NotExported", "This checkpoint is not in the file: it was too much, or could not be read.");
       }
       default:
         return this.ask(message);

@@ -323,7 +323,9 @@ class Reader(Listing):
             if len(rows) > 1:
                 for row in rows:  # to find the one that is damaged
                     self._told([row], conn)
-            raise unreadable(error, *rows[0][:3], "its rows") from error
+            told = unreadable(error, *rows[0][:3], "its rows")
+            told.parent_id = rows[0].parent
+            raise told from error
 
     def _together(self, rows: Sequence[Row], conn: sqlite3.Connection) -> list[CheckpointTuple]:
         source = self.source

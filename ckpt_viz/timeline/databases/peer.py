@@ -6,7 +6,8 @@ version 4 of a checkpoint, and SQLite rows had no tag at first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +63,16 @@ def typed(serde: SerializerProtocol, tag: str | None, data: Any, where: str) -> 
         raise UnreadableError(f"{where} is damaged, or the key is another one: {error}") from error
 
 
+@contextmanager
+def at_row(id_: str, parent: str | None) -> Iterator[None]:
+    """Names the checkpoint that is read in the body, where it can't be."""
+    try:
+        yield
+    except UnreadableError as error:
+        error.checkpoint_id, error.parent_id = id_, parent
+        raise
+
+
 def place(thread: str, ns: str, id_: str) -> str:
     """A checkpoint in words."""
     return f"Checkpoint {id_} of thread {thread!r}" + (f", namespace {ns!r}" if ns else "")
@@ -74,6 +85,16 @@ def made(
     sends: Iterable[PeerWrite] = (),
 ) -> CheckpointTuple:
     """The tuple of a row, its pending writes, and (before version 4) its parent's sends."""
+    with at_row(row.id, row.parent):
+        return _made(serde, row, writes, sends)
+
+
+def _made(
+    serde: SerializerProtocol,
+    row: PeerRow,
+    writes: Iterable[PeerWrite],
+    sends: Iterable[PeerWrite],
+) -> CheckpointTuple:
     where = place(row.thread, row.ns, row.id)
     checkpoint = dict(row.checkpoint)
     values = dict(checkpoint.get("channel_values") or {})

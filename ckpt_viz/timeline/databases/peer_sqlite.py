@@ -15,7 +15,7 @@ from ckpt_viz.checkpoint.base import CheckpointTuple
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 from ckpt_viz.errors import SourceError, UnreadableError
 from ckpt_viz.timeline.databases.file import SqliteFile
-from ckpt_viz.timeline.databases.peer import PeerRow, PeerWrite, made, place, typed
+from ckpt_viz.timeline.databases.peer import PeerRow, PeerWrite, at_row, made, place, typed
 from ckpt_viz.timeline.databases.reader import HistoryReader, Wanted, holds
 
 _NEEDED = ("thread_id", "checkpoint", "metadata")
@@ -131,6 +131,10 @@ class PeerSqlite(HistoryReader):
         return [self._row(one) for one in conn.execute(sql, (*values, wanted.size))]
 
     def _row(self, row: tuple[Any, ...]) -> PeerRow:
+        with at_row(str(row[2]), row[3] or None):
+            return self._read_row(row)
+
+    def _read_row(self, row: tuple[Any, ...]) -> PeerRow:
         thread, ns, id_, parent, tag, data, meta = row
         where = place(thread, ns or "", id_)
         checkpoint = typed(self.serde, tag, data, where)
