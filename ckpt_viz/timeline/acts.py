@@ -29,6 +29,11 @@ DELTA, TOPIC = "DeltaChannel", "Topic"
 __all__ = ["ActRunningError", "GraphTimeline", "ReadOnlyError", "is_answer_map"]
 
 
+def _validates(graph: Any) -> bool:
+    """Whether the state is a class that checks its values when it is read."""
+    return hasattr(getattr(getattr(graph, "builder", None), "state_schema", None), "model_fields")
+
+
 async def _awaited(thing: Any) -> Any:
     return await thing
 
@@ -236,8 +241,24 @@ class GraphTimeline(GraphRuns):
         self._allowed()
         self.require(checkpoint_id)
         config = self._reference(checkpoint_id).config
-        new = self._update_on(self.graph, config, self._checked(values, replace), as_node)
+        checked = self._checked(values, replace)
+        if values is not None and _validates(self._graph_here()):
+            self._try_first(checkpoint_id, values, as_node, replace)
+        new = self._update_on(self.graph, config, checked, as_node)
         return str(new["configurable"]["checkpoint_id"])
+
+    def _try_first(
+        self, checkpoint_id: str, values: Any, as_node: str | None, replace: Sequence[str]
+    ) -> None:
+        """Refuses what would save a state that its own class can't read any more."""
+        try:
+            self.preview(checkpoint_id, values, as_node, replace)
+        except ValueError as error:
+            if type(error).__name__ != "ValidationError":
+                raise
+            raise InvalidUpdateError(
+                f"Nothing was written: the state would not be valid. {error}"
+            ) from error
 
     def preview(
         self,
