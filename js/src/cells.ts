@@ -29,11 +29,9 @@ export function make(tag: string, className: string): HTMLElement {
 export interface RowElement extends HTMLElement {
   at: number;
   key: string;
+  /** Where it stands in the list, and in the window that moves with it. */
   top: number;
-}
-
-export function topOf(el: RowElement): number {
-  return el.isConnected ? el.top : Number.POSITIVE_INFINITY;
+  shift: number;
 }
 
 /** The row that an element stands in. */
@@ -113,7 +111,6 @@ export function newRow(pinned = 0): RowElement {
   for (const [name, className] of COLUMNS) {
     const cell = make("span", className);
     cell.setAttribute("role", name === "ran" ? "rowheader" : "gridcell");
-    if (name === "ran") cell.append(make("span", "ckv-twisty"), nameCell());
     row.append(cell);
   }
   for (let n = 0; n < pinned; n++) {
@@ -125,11 +122,25 @@ export function newRow(pinned = 0): RowElement {
   return row;
 }
 
-function nameCell(): HTMLElement {
-  const name = make("span", "ckv-name");
-  name.dir = "auto";
-  name.append(make("span", "ckv-head"), make("span", "ckv-tail"));
-  return name;
+/** Right-to-left letters: a name with such reads in its own direction. */
+const RTL = /[\u0590-\u08ff\ufb1d-\ufdfd\ufe70-\ufefc]/;
+
+/** A name with a mark to open it by, or one whose end stays when it is cut. Most names are plain text, which costs less. */
+function setName(cell: HTMLElement, ran: string, cut: number, opens: boolean): void {
+  if (!opens && cut === ran.length && !RTL.test(ran)) {
+    if (cell.firstElementChild) cell.textContent = ran;
+    else setText(cell, ran);
+    return;
+  }
+  if (!cell.firstElementChild) {
+    const name = make("span", "ckv-name");
+    name.dir = "auto";
+    name.append(make("span", "ckv-head"), make("span", "ckv-tail"));
+    cell.replaceChildren(make("span", "ckv-twisty"), name);
+  }
+  const [head, tail] = (cell.lastElementChild as HTMLElement).children as unknown as [HTMLElement, HTMLElement];
+  setText(head, ran.slice(0, cut));
+  setText(tail, ran.slice(cut));
 }
 
 /** Writes what is known of a checkpoint into the cells of a row. */
@@ -156,12 +167,9 @@ export class RowWriter {
     this.openParents = this.store.forest.openParents;
   }
 
-  fill(row: number, el: RowElement, data: Row, top: number, height: number): void {
+  fill(row: number, el: RowElement, data: Row): void {
     el.at = row;
     el.key = data.id;
-    el.top = top;
-    el.style.transform = `translateY(${top}px)`;
-    if (el.style.height !== `${height}px`) el.style.height = `${height}px`;
     setOrDrop(el, "data-checkpoint-id", data.unfinished ? null : data.id);
     setOrDrop(el, "data-parent-id", data.parent);
     setOrDrop(el, "data-fork-depth", String(this.store.lanes.depth(row)));
@@ -189,13 +197,11 @@ export class RowWriter {
     const open = forest.isOpen(data.id);
     const words = fold ? `${this.tips.get(data.id) ?? "branch"}, ${count(fold.steps, "step")}` : ranText(data);
     const ran = safe(words);
-    const [head, tail] = (cell.lastElementChild as HTMLElement).children as unknown as [HTMLElement, HTMLElement];
     const cut = ran.length > TAIL * 2 ? ran.length - TAIL : ran.length;
-    setText(head, ran.slice(0, cut));
-    setText(tail, ran.slice(cut));
+    const shown = folded === true ? false : open !== null ? open : folded === false ? true : null;
+    setName(cell, ran, cut, shown !== null);
     el.classList.toggle("ckv-long", cut < ran.length);
     setOrDrop(cell, "aria-label", cut < ran.length ? ran : null); // its two halves would be read as two words
-    const shown = folded === true ? false : open !== null ? open : folded === false ? true : null;
     setOrDrop(el, "aria-expanded", shown === null ? null : String(shown));
     setOrDrop(el, "aria-level", String((data.level ?? 0) + 1));
     const inset = data.level ? `${data.level * 14}px` : "";

@@ -3,9 +3,9 @@
  *
  * Knows no kernel and no element. New checkpoints at the end are added without laying out the others again.
  */
-import { arrange, type Display, type Fold, type Group, groupKey, hide } from "./display";
+import { arrange, type Display, type Fold, type Group, groupKey, hide, type Source } from "./display";
 import { Lanes } from "./lanes";
-import { type Row, unfinishedRow } from "./rows";
+import { type Row, unfinishedKey, unfinishedRow } from "./rows";
 import type { Nested, Unfinished } from "./types";
 
 export interface Branch {
@@ -152,6 +152,11 @@ export class Forest {
     return true;
   }
 
+  private sources(): Omit<Source, "hidden"> {
+    const unfinished = this.unfinished.filter((one) => this.realAt.has(one.parent));
+    return { rows: this.real, unfinished, nested: this.nested, groups: this.groups };
+  }
+
   layout(): void {
     this.layouts++;
     this.whole = null;
@@ -164,13 +169,7 @@ export class Forest {
       this.hidden = hidden;
       this.tips = tips;
     }
-    const { rows, opens } = arrange({
-      rows: this.real,
-      unfinished: this.unfinished.filter((one) => this.realAt.has(one.parent)),
-      nested: this.nested,
-      groups: this.groups,
-      hidden: new Set(this.hidden.keys()),
-    });
+    const { rows, opens } = arrange({ ...this.sources(), hidden: new Set(this.hidden.keys()) });
     this.rows = rows;
     this.opens = opens;
     const newest = this.real.at(-1)?.id;
@@ -255,9 +254,21 @@ export class Forest {
     return chain ? ((rows[chain.first] as Row).id ?? null) : null;
   }
 
+  /** All rows as they would stand if no branch were folded; oldest first. */
+  get unfolded(): readonly Row[] {
+    return this.hidden.size ? arrange({ ...this.sources(), hidden: new Set() }).rows : this.rows;
+  }
+
+  /** What hides a row, also one that hangs on a checkpoint: the first row of the branch. */
+  hiddenBy(id: string): string | undefined {
+    return (
+      this.hidden.get(id) ?? this.hidden.get(this.unfinished.find((one) => unfinishedKey(one) === id)?.parent ?? "")
+    );
+  }
+
   /** Shows the branches that hide a row. */
   unfold(id: string): void {
-    for (let first = this.hidden.get(id); first !== undefined; first = this.hidden.get(id)) {
+    for (let first = this.hiddenBy(id); first !== undefined; first = this.hiddenBy(id)) {
       this.folds.delete(first);
       this.layout();
     }

@@ -17,8 +17,11 @@ export function bytes(n: number): string {
   return `${(n / 1_000_000).toFixed(1)} MB`;
 }
 
+/** Made once: to make one takes longer than to draw the words. */
+const NUMBERS = new Intl.NumberFormat("en-US");
+
 export function count(n: number, one: string, many = `${one}s`): string {
-  return `${n.toLocaleString("en-US")} ${n === 1 ? one : many}`;
+  return `${NUMBERS.format(n)} ${n === 1 ? one : many}`;
 }
 
 /** `worker, worker, plan` → `worker ×2 + plan`. */

@@ -66,6 +66,7 @@ export function useRoot(
     root.setAttribute("aria-label", `Checkpoint explorer, thread ${hello?.thread ?? "none"}`);
     const height = Number(model.get("height") ?? hello?.height) || 560;
     root.style.setProperty("--ckv-height", `${height}px`);
+    root.classList.toggle("ckv-inscratch", Boolean(hello?.scratch));
   }, [hello]);
   useEffect(() => {
     root.classList.toggle("ckv-narrow", narrow);

@@ -113,9 +113,14 @@ function readIds(text: string): string[] {
   return out;
 }
 
+/** The key of a row that hangs on its parent. */
+export function unfinishedKey(one: Unfinished): string {
+  return `unfinished:${one.parent}:${one.task}`;
+}
+
 export function unfinishedRow(one: Unfinished): Row {
   return {
-    id: `unfinished:${one.parent}:${one.task}`,
+    id: unfinishedKey(one),
     parent: one.parent,
     step: null,
     source: "unfinished",

@@ -134,7 +134,7 @@ export class Store {
 
   /** Selects a row and fetches its panels; waits `delay` ms so that held arrow keys ask once. */
   select(id: string, delay = 0): void {
-    if (this.forest.hidden.has(id)) this.rearrange(() => this.forest.unfold(id));
+    if (this.forest.hiddenBy(id) !== undefined) this.rearrange(() => this.forest.unfold(id));
     if (this.selected.peek() === id && this.answer.peek()?.id === id) return;
     this.selected.value = id;
     const asked = this.row(id)?.unfinished?.parent ?? id;

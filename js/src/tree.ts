@@ -2,14 +2,12 @@ import {
   type Column,
   headRow,
   make,
-  newRow,
   type RowElement,
   RowWriter,
   ranText,
   rowOf,
   setOrDrop,
   timeText,
-  topOf,
   watchHeads,
 } from "./cells";
 import { Foot } from "./foot";
@@ -17,6 +15,7 @@ import { safe } from "./format";
 import { isPlainKey } from "./keyboard";
 import { moved } from "./moves";
 import { LANE_W, LANE_X, LanePainter, MAX_LANES } from "./paint";
+import { Recycler } from "./recycler";
 import type { Row, Store } from "./store";
 import { Tiers } from "./tiers";
 
@@ -37,8 +36,7 @@ export class Tree {
   private readonly scroller: HTMLElement;
   private readonly spacer: HTMLElement;
   private readonly canvas: HTMLCanvasElement;
-  private readonly live = new Map<number, RowElement>();
-  private readonly pool: RowElement[] = [];
+  private readonly rows: Recycler;
   private readonly abort = new AbortController();
   private readonly resize: ResizeObserver;
   private selected: string | null = null;
@@ -52,6 +50,8 @@ export class Tree {
   private readonly painter: LanePainter;
   private readonly writer: RowWriter;
   private goal = -1;
+  /** The layout of the rows that was shown last. */
+  private laidOut = -1;
   private readonly foot: Foot;
 
   constructor(
@@ -73,7 +73,12 @@ export class Tree {
     this.tiers = new Tiers(store);
     this.spacer = make("div", "ckv-spacer");
     this.spacer.setAttribute("role", "presentation");
-    this.spacer.append(this.canvas);
+    this.rows = new Recycler({
+      id: (row) => store.rows[row]?.id,
+      top: (row) => this.top(row),
+      fill: (row, el) => this.fill(row, el),
+    });
+    this.spacer.append(this.canvas, this.rows.window);
     this.scroller.append(this.spacer);
     this.foot = new Foot(store);
     this.scroller.append(this.foot.el);
@@ -96,46 +101,65 @@ export class Tree {
     this.grid.remove();
   }
 
-  /** Rows or lanes changed. */
-  setData(): void {
-    const { rows, lanes } = this.store;
-    const atTop = this.scroller.scrollTop < this.rowH;
-    const keep = this.anchor();
+  /** Rows or lanes changed. What is read stays where it is, but for a selection that moved. */
+  setData(id: string | null, tipRow: number): void {
+    const top = this.scroller.scrollTop;
+    const keep = top < this.rowH ? null : this.anchor(top);
     this.writer.learn();
-    this.grid.setAttribute("aria-rowcount", this.store.more.peek() ? "-1" : String(rows.length + 1));
-    const shown = Math.min(Math.max(lanes.laneCount, 1), MAX_LANES);
-    this.grid.style.setProperty("--ckv-lanes-w", `${LANE_X + shown * LANE_W + 2}px`);
-    const digits = this.store.forest.lastStep.toString().length;
-    this.grid.style.setProperty("--ckv-step-w", `${Math.max(2, digits) * 0.62 + 0.9}em`);
-    this.spacer.style.height = `${rows.length * this.rowH}px`;
+    this.measure();
     this.foot.update();
-    const fold = this.grid.querySelector<HTMLElement>(".ckv-foldall");
-    if (fold) fold.hidden = lanes.chains.length < 3 && !this.store.forest.folded;
-    fold?.setAttribute("aria-pressed", String(this.store.forest.folded));
-    this.retire(() => true);
-    this.retier();
-    if (!atTop && keep) this.restore(keep);
-    this.render();
+    this.rows.retireAll();
+    this.settle(id, tipRow, (keep && this.restored(keep)) ?? top, top);
   }
 
   /** The selection moved; it is brought into view. */
   select(id: string | null, tipRow: number): void {
+    if (id === this.selected && tipRow === this.goal) return;
+    const top = this.scroller.scrollTop;
+    this.settle(id, tipRow, top, top);
+    for (const [row, el] of this.rows.live) this.paintState(row, el);
+  }
+
+  /** Draws first and scrolls then: the other way round would be laid out twice. */
+  private settle(id: string | null, tipRow: number, scroll: number, top: number): void {
+    const { lanes, forest } = this.store;
+    const moved = id !== this.selected || forest.layouts !== this.laidOut;
     this.selected = id;
     this.goal = tipRow;
+    this.laidOut = forest.layouts;
     this.retier();
-    const at = id === null ? -1 : this.store.lanes.index(id);
-    if (at >= 0) {
-      this.panTo(this.store.lanes.lane(at));
-      this.reveal(at);
+    const at = id === null ? -1 : lanes.index(id);
+    if (moved && at >= 0) this.panTo(lanes.lane(at));
+    const to = moved ? this.revealed(at, scroll) : scroll;
+    this.render(to);
+    if (to === top) return;
+    this.scroller.scrollTop = to;
+    this.savedTop = to;
+  }
+
+  /** Sizes that follow from how many rows, lanes and digits there are; written only where they change. */
+  private measure(): void {
+    const { rows, lanes, forest } = this.store;
+    const { style } = this.grid;
+    this.grid.setAttribute("aria-rowcount", this.store.more.peek() ? "-1" : String(rows.length + 1));
+    const shown = Math.min(Math.max(lanes.laneCount, 1), MAX_LANES);
+    const sizes = {
+      "--ckv-lanes-w": `${LANE_X + shown * LANE_W + 2}px`,
+      "--ckv-step-w": `${Math.max(2, forest.lastStep.toString().length) * 0.62 + 0.9}em`,
+    };
+    for (const [name, size] of Object.entries(sizes)) {
+      if (style.getPropertyValue(name) !== size) style.setProperty(name, size);
     }
-    for (const [row, el] of this.live) this.paintState(row, el);
-    this.render();
+    this.spacer.style.height = `${rows.length * this.rowH}px`;
+    const fold = this.grid.querySelector<HTMLElement>(".ckv-foldall");
+    if (fold) fold.hidden = lanes.chains.length < 3 && !forest.folded;
+    fold?.setAttribute("aria-pressed", String(forest.folded));
   }
 
   /** Rows that a search found; null shows all alike. */
   setHits(hits: Set<number> | null): void {
     this.hits = hits;
-    for (const [row, el] of this.live) this.paintState(row, el);
+    for (const [row, el] of this.rows.live) this.paintState(row, el);
   }
 
   /** Watched paths, each a column: its name and its value at a row. */
@@ -144,31 +168,30 @@ export class Tree {
     this.writer.columns = columns;
     if (!same) {
       const focused = this.activeRow() !== null;
-      for (const el of [...this.live.values(), ...this.pool]) el.remove();
-      this.live.clear();
-      this.pool.length = 0;
+      this.rows.clear();
       watchHeads(this.grid.firstElementChild as HTMLElement, columns);
       this.render();
       if (focused) this.focus();
       return;
     }
-    this.retire(() => true);
+    this.rows.retireAll();
     this.render();
   }
 
   /** The checkpoints that are compared, A and B. */
   setMarks(a: string | null, b: string | null): void {
     this.writer.marks = [a, b];
-    this.retire(() => true);
+    this.rows.retireAll();
     this.render();
   }
 
   /** Puts the focus on the selected row, also when the selection is newer than what is shown. */
   focus(): void {
     const now = this.store.selected.peek();
-    if (now !== this.selected) this.select(now, this.goal);
+    if (this.laidOut !== this.store.forest.layouts) this.setData(now, this.goal);
+    else if (now !== this.selected) this.select(now, this.goal);
     const at = this.current();
-    const el = this.live.get(at);
+    const el = this.rows.live.get(at);
     if (el) el.focus({ preventScroll: true });
     else this.scroller.focus({ preventScroll: true });
   }
@@ -193,7 +216,8 @@ export class Tree {
     if (rowH !== this.rowH) {
       this.rowH = rowH;
       this.spacer.style.height = `${this.store.rows.length * rowH}px`;
-      this.retire(() => true);
+      this.grid.style.setProperty("--ckv-row-h", `${rowH}px`);
+      this.rows.retireAll();
     }
     if (hidden && this.savedTop) this.scroller.scrollTop = this.savedTop;
     else if (hidden) this.reveal(this.current());
@@ -243,9 +267,30 @@ export class Tree {
     if (event.key === "Enter") {
       event.preventDefault();
       this.events.enter();
-    } else if (this.opened(event.key, row) || this.events.command(event.key, row)) {
+    } else if (this.toCell(event) || this.opened(event.key, row) || this.events.command(event.key, row)) {
       event.preventDefault();
     }
+  }
+
+  /** → goes from a row that opens nothing more to its first cell and on, ← back to the row; true when the key was used. */
+  private toCell(event: KeyboardEvent): boolean {
+    const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const el = rowOf(event.target);
+    if (way === 0 || !el) return false;
+    const cells = [...el.children] as HTMLElement[];
+    const at = cells.indexOf(event.target as HTMLElement);
+    const row = this.store.rows[el.at];
+    if (at < 0 && (way < 0 || !row || this.opens(row))) return false;
+    const to = at + way < 0 ? el : cells[Math.min(cells.length - 1, at + way)];
+    if (to !== el) to?.setAttribute("tabindex", "-1");
+    to?.focus({ preventScroll: true });
+    return true;
+  }
+
+  /** Whether → opens something of a row. */
+  private opens(row: Row): boolean {
+    const { forest } = this.store;
+    return forest.isFolded(row.id) === true || forest.isOpen(row.id) === false;
   }
 
   /** → opens what a row holds or shows its branch whole, ← closes it; true when the key was used. */
@@ -253,6 +298,7 @@ export class Tree {
     if (key !== "ArrowRight" && key !== "ArrowLeft") return false;
     const { forest } = this.store;
     const on = key === "ArrowRight";
+    if (on && !this.opens(row)) return false;
     if (on ? forest.isFolded(row.id) === true : forest.isOpen(row.id) !== true && forest.isFolded(row.id) === false) {
       this.store.rearrange(() => forest.fold(row.id, !on));
     } else if (forest.isOpen(row.id) === !on) void this.store.open(row.id, on);
@@ -284,11 +330,17 @@ export class Tree {
   }
 
   private reveal(at: number): void {
-    if (at < 0 || this.viewH === 0) return;
+    const top = this.scroller.scrollTop;
+    const to = this.revealed(at, top);
+    if (to !== top) this.scroller.scrollTop = to;
+  }
+
+  /** Where the list has to stand so that a row is in view. */
+  private revealed(at: number, from: number): number {
+    if (at < 0 || this.viewH === 0) return from;
     const top = this.top(at);
-    const from = this.scroller.scrollTop;
-    if (top < from) this.scroller.scrollTop = top;
-    else if (top + this.rowH > from + this.viewH) this.scroller.scrollTop = top + this.rowH - this.viewH;
+    if (top < from) return top;
+    return Math.max(from, top + this.rowH - this.viewH);
   }
 
   private panTo(lane: number): void {
@@ -299,97 +351,50 @@ export class Tree {
   }
 
   /** The first row in view and where it stands, to keep it there when rows come in above. */
-  private anchor(): { id: string; offset: number } | null {
-    let best: { id: string; offset: number; at: number } | null = null;
-    const from = this.scroller.scrollTop;
-    for (const el of this.live.values()) {
-      const id = el.key;
-      const offset = el.top - from;
-      if (offset >= 0 && (!best || offset < best.offset)) best = { id, offset, at: 0 };
+  private anchor(from: number): { id: string; offset: number } | null {
+    let best: { id: string; offset: number } | null = null;
+    for (const { key, top } of this.rows.live.values()) {
+      const offset = top - from;
+      if (offset >= 0 && (!best || offset < best.offset)) best = { id: key, offset };
     }
     return best;
   }
 
-  private restore(keep: { id: string; offset: number }): void {
+  private restored(keep: { id: string; offset: number }): number | null {
     const at = this.store.lanes.index(keep.id);
-    if (at >= 0) this.scroller.scrollTop = this.top(at) - keep.offset;
+    return at < 0 ? null : this.top(at) - keep.offset;
   }
 
   private retier(): void {
     this.tiers.mark(this.selected === null ? -1 : this.store.lanes.index(this.selected), this.goal);
   }
 
-  /** Rows that are no longer shown go to the pool, in the document's order, so that they are filled where they stand. */
-  private retire(gone: (row: number) => boolean): void {
-    const before = this.pool.length;
-    for (const [row, el] of this.live) {
-      if (!gone(row)) continue;
-      this.live.delete(row);
-      this.pool.push(el);
-    }
-    if (this.pool.length > before) this.pool.sort((a, b) => topOf(a) - topOf(b));
-  }
-
   /** Fills the rows in view, and keeps the selected and the focused one so that focus is never lost. */
   private render(scroll = this.scroller.scrollTop): void {
     if (this.viewH === 0) return;
     const active = this.activeRow();
-    const wanted = this.wanted(scroll, active);
-    const shown = new Set(wanted);
-    this.retire((row) => !shown.has(row));
-    const keys = new Set(wanted.map((row) => this.store.rows[row]?.id));
-    const elements: RowElement[] = [];
-    for (const row of wanted) {
-      const data = this.store.rows[row];
-      if (data) elements.push(this.live.get(row) ?? this.place(row, data, keys, active));
-    }
-    for (const el of this.pool) if (el.isConnected) el.remove();
-    if (this.pool.length > 80) this.pool.length = 80;
-    this.order(elements, active);
+    const last = this.store.rows.length - 1;
+    const to = last - Math.max(0, Math.floor(scroll / this.rowH) - OVERSCAN);
+    const from = Math.max(0, to - Math.ceil(this.viewH / this.rowH) - OVERSCAN * 2);
+    const wanted = new Set([this.current(), active ? this.store.lanes.index(active.key) : -1]);
+    for (let row = from; row <= to; row++) wanted.add(row);
+    const rows = [...wanted].filter((row) => row >= 0 && row <= last).sort((a, b) => b - a);
+    this.rows.show(rows, from, to, active, this.writer.columns.length);
     this.drawLanes(scroll);
   }
 
-  /** Rows to show, from the top down. */
-  private wanted(scroll: number, active: RowElement | null): number[] {
-    const last = this.store.rows.length - 1;
-    const first = Math.max(0, Math.floor(scroll / this.rowH) - OVERSCAN);
-    const to = last - first;
-    const from = Math.max(0, to - Math.ceil(this.viewH / this.rowH) - OVERSCAN * 2);
-    const out = new Set([this.current(), active ? this.store.lanes.index(active.key) : -1]);
-    for (let row = from; row <= to; row++) out.add(row);
-    return [...out].filter((row) => row >= 0 && row <= last).sort((a, b) => b - a);
-  }
-
-  /** The row that has the focus, if one has. */
+  /** The row that has the focus, or a cell with it. */
   private activeRow(): RowElement | null {
-    const active = (this.grid.getRootNode() as Document | ShadowRoot).activeElement as RowElement | null;
-    return active?.classList.contains("ckv-datarow") && this.grid.contains(active) ? active : null;
+    const { activeElement } = this.grid.getRootNode() as Document | ShadowRoot;
+    const row = rowOf(activeElement);
+    return row && this.grid.contains(row) ? row : null;
   }
 
-  /** Shows a row in a recycled element: best the one that showed it before, else the topmost that is free. */
-  private place(row: number, data: Row, keys: Set<string | undefined>, active: RowElement | null): RowElement {
-    let at = this.pool.findIndex((el) => el.key === data.id);
-    if (at < 0) at = this.pool.findIndex((el) => el !== active && !keys.has(el.key));
-    const el = at < 0 ? newRow(this.writer.columns.length) : (this.pool.splice(at, 1)[0] as RowElement);
-    this.writer.fill(row, el, data, this.top(row), this.rowH);
+  private fill(row: number, el: RowElement): void {
+    const data = this.store.rows[row];
+    if (!data) return;
+    this.writer.fill(row, el, data);
     this.paintState(row, el);
-    this.live.set(row, el);
-    return el;
-  }
-
-  /** Reading order is the order on screen. The focused row is never moved in the document: it would lose the focus. */
-  private order(elements: readonly HTMLElement[], active: RowElement | null): void {
-    const fixed = active ? elements.indexOf(active) : -1;
-    for (let at = fixed - 1; at >= 0; at--) {
-      const el = elements[at] as HTMLElement;
-      const below = elements[at + 1] as HTMLElement;
-      if (el.nextElementSibling !== below) below.before(el);
-    }
-    for (let at = fixed + 1; at < elements.length; at++) {
-      const el = elements[at] as HTMLElement;
-      const above = at === 0 ? this.canvas : (elements[at - 1] as HTMLElement);
-      if (above.nextElementSibling !== el) above.after(el);
-    }
   }
 
   private paintState(row: number, el: HTMLElement): void {

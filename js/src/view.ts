@@ -163,22 +163,35 @@ export class View {
     this.sheet.value = null;
   }
 
-  jump(at: number): void {
-    const found = this.store.rows[at];
-    if (found) this.store.select(found.id);
-  }
-
   jumpTo(id: string | undefined): void {
     if (id !== undefined) void this.store.find(id);
   }
 
-  /** Selects the next older row of a kind; after the oldest the newest. */
-  nextWhere(fits: (one: Row) => boolean): void {
-    const { rows, lanes, selected } = this.store;
-    const from = selected.peek() === null ? rows.length : lanes.index(selected.peek() as string);
+  /** Selects the next older row of a kind, also one that is folded away; after the oldest the newest. */
+  nextWhere(fits: (one: Row) => boolean, name = "such row"): void {
+    const rows = this.store.forest.unfolded;
+    const here = this.store.selected.peek();
+    const from = here === null ? rows.length : rows.findLastIndex((one) => one.id === here);
     const older = findLast(rows, fits, from - 1);
-    this.jump(older >= 0 ? older : findLast(rows, fits, rows.length - 1));
+    const found = rows[older >= 0 ? older : findLast(rows, fits, rows.length - 1)];
+    if (found) this.store.select(found.id);
+    else this.news.value = `There is no ${name} here.`;
     this.focusTree();
+  }
+
+  /** To a value of the selected checkpoint, best one that changed there; `ask`: and who wrote it. */
+  private toValue(ask: boolean): void {
+    this.showTab("State");
+    this.showDetail(true);
+    setTimeout(() => {
+      const panel = this.inspector.current;
+      const found = [".ckv-m-changed", ".ckv-m-added", ".ckv-new", ""]
+        .map((mark) => panel?.querySelector<HTMLElement>(`${mark} .ckv-who:not(.ckv-pin, .ckv-edit)`))
+        .find(Boolean);
+      found?.focus({ preventScroll: true });
+      if (ask) found?.click();
+      this.news.value = found ? "On a value: b tells who wrote it, p pins its path." : "There is no value here.";
+    }, 60);
   }
 
   pin(path: string): void {
@@ -250,8 +263,10 @@ export class View {
       f: () => this.openSheet("fork"),
       r: () => this.openSheet("replay"),
       d: () => this.showTab("Diff"),
-      e: () => this.nextWhere((one) => one.status === "error"),
-      i: () => this.nextWhere(waits),
+      b: () => this.toValue(true),
+      p: () => this.toValue(false),
+      e: () => this.nextWhere((one) => one.status === "error", "error"),
+      i: () => this.nextWhere(waits, "open question"),
       "[": () => this.nextChange(-1),
       "]": () => this.nextChange(1),
       "/": () => this.search.current?.focus({ preventScroll: true }),

@@ -21,7 +21,7 @@ async function shown(rows: RowTuple[]): Promise<HTMLElement[]> {
   writer.learn();
   return store.rows.map((one, at) => {
     const el = newRow();
-    writer.fill(at, el, one, 0, 24);
+    writer.fill(at, el, one);
     return el;
   });
 }

@@ -59,6 +59,26 @@ def nested() -> Any:
     return graph
 
 
+def mended() -> Any:
+    """A finished branch in whose middle a node failed before it went on, beside the head's."""
+
+    def third(state: State) -> State:
+        if state["note"] == "bad":
+            raise ValueError("a bad note")
+        return {"items": ["third"]}
+
+    first, second = (lambda s: {"items": ["first"]}), (lambda s: {"items": ["second"]})
+    graph = flow({"first": first, "second": second, "third": third}, InMemorySaver())
+    graph.invoke({"note": "good"}, HERE)
+    base = next(one for one in graph.get_state_history(HERE) if one.next == ("second",))
+    bad = graph.update_state(base.config, {"note": "bad"})
+    with suppress(ValueError):
+        graph.invoke(None, bad)
+    graph.invoke(None, graph.update_state(HERE, {"note": "good"}))
+    graph.invoke(None, graph.update_state(base.config, {"note": "better"}))
+    return graph
+
+
 def workers(count: int = 30) -> Any:
     """One plan and many tasks of one node; one fails, one asks."""
 

@@ -241,3 +241,94 @@ def test_the_slider_spans_what_was_not_read(show: Show) -> None:
     slider.fill("1")
     chosen = stage.root.locator("[role=row][aria-selected=true]")
     expect(chosen.locator(".ckv-c-step")).to_have_text("0")
+
+
+MOVES = """async (place) => {
+  const list = document.querySelector(".ckv-scroll");
+  const seen = [];
+  const look = (all) => seen.push(...all.filter((one) => one.type === "childList"
+    ? one.target.matches(".ckv-window") : one.target.matches(".ckv-datarow")));
+  const watch = new MutationObserver(look);
+  watch.observe(list, { subtree: true, childList: true, attributeFilter: ["style"] });
+  if (typeof place === "number") {
+    list.scrollTop = place;
+    list.dispatchEvent(new Event("scroll"));
+  } else
+    window.stage.emit("msg:custom",
+      { event: "rows", reset: false, head: place[0], rows: [place], unfinished: [] }, []);
+  await new Promise((done) => setTimeout(done, 100));
+  look(watch.takeRecords());
+  watch.disconnect();
+  return seen.length;
+}"""
+FIRST = """() => {
+  const top = document.querySelector(".ckv-scroll").getBoundingClientRect().top;
+  return [...document.querySelectorAll("[role=row][data-checkpoint-id]")]
+    .find((row) => row.getBoundingClientRect().top >= top).textContent;
+}"""
+
+
+def new_row(stage: Stage, number: int) -> list[Any]:
+    """A row on the newest, as the kernel tells it."""
+    id_, last = f"ffffffff-0000-6000-8000-{number:012x}", stage.explorer.timeline.known(1)[0]
+    parent = last.id if number == 0 else f"ffffffff-0000-6000-8000-{number - 1:012x}"
+    step = last.step + 1 + number
+    return [id_, parent, step, "loop", step * 1000, ["act"], ["n"], "", [], None]
+
+
+def test_a_jump_and_a_new_row_move_the_window_and_not_each_row(show: Show) -> None:
+    """To move a row costs style and layout: after a jump rows stand where they were in a window."""
+    stage = show(gardens.long(3_000, 20))
+    stage.page.evaluate(MOVES, 9_000)
+    for place in (30_000, 52_000, 21_000, 60_000):
+        assert stage.page.evaluate(MOVES, place) <= 3, "a jump moves rows one by one"
+    stage.page.evaluate(MOVES, 0)
+    stage.rows.nth(5).click()  # it keeps the focus, also out of sight
+    stage.settle()
+    moves = [stage.page.evaluate(MOVES, new_row(stage, k)) for k in range(30)]
+    assert max(moves[1:]) <= 5, f"a new row moves the others: {moves}"
+
+
+def test_new_rows_leave_the_list_where_a_reader_scrolled_it(show: Show) -> None:
+    stage = show(gardens.long(600, 3))
+    stage.rows.nth(5).click()
+    stage.settle()
+    stage.root.locator(".ckv-scroll").evaluate("el => { el.scrollTop = 7000; }")
+    stage.page.wait_for_timeout(100)
+    before = stage.page.evaluate(FIRST)
+    for number in range(3):
+        stage.page.evaluate(MOVES, new_row(stage, number))
+    assert stage.page.evaluate(FIRST) == before
+
+
+def test_the_next_error_is_found_in_a_folded_branch(show: Show) -> None:
+    stage = show(gardens.mended())
+    errors = stage.root.locator("[role=row]", has_text="ValueError")
+    expect(errors).to_have_count(1)
+    stage.root.locator("[role=row][aria-expanded=true]").last.click()
+    stage.page.keyboard.press("ArrowLeft")
+    stage.page.keyboard.press("Home")
+    expect(stage.root.locator("[role=row][aria-expanded=false]")).to_have_count(1)
+    expect(errors).to_have_count(0)
+    stage.page.keyboard.press("e")
+    expect(errors).to_have_attribute("aria-selected", "true")
+    expect(errors).to_be_focused()
+    stage.page.keyboard.press("i")
+    expect(stage.root.get_by_role("status").first).to_contain_text("no open question")
+
+
+def test_from_a_row_to_its_cells_and_values(show: Show) -> None:
+    stage = show(gardens.mended())
+    stage.select("second")
+    stage.page.keyboard.press("ArrowRight")
+    cell = stage.root.locator("[role=row] > :focus")
+    expect(cell).to_have_attribute("role", "gridcell")
+    stage.page.keyboard.press("ArrowRight")
+    stage.page.keyboard.press("ArrowRight")
+    expect(cell).to_have_attribute("role", "rowheader")
+    for _ in range(3):
+        stage.page.keyboard.press("ArrowLeft")
+    expect(stage.root.locator("[role=row]:focus")).to_contain_text("second")
+    stage.page.keyboard.press("b")
+    expect(stage.root.locator(".ckv-blame").first).to_contain_text("second")
+    expect(stage.root.locator("[role=tabpanel] :focus")).to_have_count(1)
