@@ -11,6 +11,7 @@ from ckpt_viz.explorer.request import Handler, need
 from ckpt_viz.explorer.session import Session
 from ckpt_viz.explorer.stored import storage_json
 from ckpt_viz.timeline.phases import phases
+from ckpt_viz.timeline.standing import standing
 from ckpt_viz.timeline.storage import storage
 
 
@@ -23,7 +24,9 @@ def _asset(session: Session, request: Json) -> Json:
 
 
 def _phases(session: Session, request: Json) -> Json:
-    return phases_json(phases(session.timeline, need(request, "checkpoint")), session.redact)
+    timeline, checkpoint = session.timeline, need(request, "checkpoint")
+    found = phases_json(phases(timeline, checkpoint), session.redact)
+    return {**found, "inside": standing(timeline, checkpoint)}
 
 
 def _storage(session: Session, request: Json) -> Json:

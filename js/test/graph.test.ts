@@ -2,7 +2,7 @@ import { instance } from "@viz-js/viz";
 import { expect, test } from "vitest";
 import { checkpointOf, story } from "../dev/fake";
 import { arrow, bar, layoutOf, neighbour } from "../src/tabs/layout";
-import { type GraphAnswer, isOver, isTaken, marksOf, markWords, owner } from "../src/tabs/marks";
+import { type GraphAnswer, isOver, isTaken, markOf, marksOf, markWords, owner } from "../src/tabs/marks";
 
 const DOT = `digraph { node [shape=box fixedsize=true width=1 height=0.4]
   n0 [label="<img src=x>"]; n1; n2; n3
@@ -71,6 +71,11 @@ test("nodes are marked by the tasks around a checkpoint", () => {
   expect(isTaken(GRAPH, marks, GRAPH.edges.e2 as never)).toBe(false);
   expect(isOver(marks)).toBe(false);
   expect(owner(GRAPH, "n2")).toBe("approve");
+  const inside = marksOf(answer, { approve: { x: { kept: 2, failed: 1 } } });
+  const inner = markOf(inside, GRAPH.nodes.n2 as never);
+  expect(inner.state).toBe("failed");
+  expect(markWords(inner)).toBe("failed, done, the step is not over ×2");
+  expect(markOf(marks, GRAPH.nodes.n2 as never).state).toBe("");
   const thirty = marksOf(checkpointOf(story().rows, "c3"));
   expect(markWords(thirty.get("worker") as never)).toMatch(/^ran to make this ×/);
   expect(thirty.get("summarize")?.state).toBe("failed");

@@ -165,5 +165,5 @@ describe("lanes", () => {
       // 16–32 ms and 60–150 ms on a quiet machine; the limit leaves room for a loaded one.
       expect(best).toBeLessThan(input === chain ? 250 : 1000);
     }
-  });
+  }, 30_000);
 });

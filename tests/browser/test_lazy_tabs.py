@@ -16,6 +16,7 @@ from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.graph import END, START, StateGraph
 from ckpt_viz.store.memory import InMemoryStore
 
+from . import gardens
 from .stage import Stage
 from .story import CONFIG, THREAD, State, tell
 from .test_access import AXE, LOOK, RULES
@@ -53,10 +54,10 @@ def opened(chromium: Browser) -> Iterator[Open]:
     """Shows a source on a fresh page; the test fails when the page complained."""
     stages: list[Stage] = []
 
-    def show(source: Any, theme: str = "light", width: int = 1100) -> Stage:
+    def show(source: Any, theme: str = "light", width: int = 1100, thread: str = THREAD) -> Stage:
         context = chromium.new_context(viewport={"width": width, "height": 700})
         context.set_default_timeout(8_000)
-        explorer = explore(source, thread_id=THREAD, theme=theme, follow=False)
+        explorer = explore(source, thread_id=thread, theme=theme, follow=False)
         stages.append(Stage(context.new_page(), explorer, theme=theme))
         return stages[-1]
 
@@ -84,7 +85,6 @@ def test_a_graph_of_any_size_is_drawn_inside_its_frame(opened: Open, count: int)
     expect(picture).to_have_attribute("aria-label", f"Graph, {count} node{'s' * (count > 1)}")
     nodes = picture.get_by_role("button")
     expect(nodes).to_have_count(count)
-    stage.button("Fit the graph").click()
     room = picture.bounding_box()
     boxes = [nodes.nth(k).bounding_box() for k in range(count)]
     for box in boxes:
@@ -92,6 +92,21 @@ def test_a_graph_of_any_size_is_drawn_inside_its_frame(opened: Open, count: int)
         assert box["x"] + box["width"] <= room["x"] + room["width"] + 1
         assert box["y"] >= room["y"] - 1
         assert box["y"] + box["height"] <= room["y"] + room["height"] + 1
+
+
+def test_nodes_inside_a_node_are_marked(opened: Open) -> None:
+    stage = opened(gardens.nested(), thread="1")
+    stage.rows.first.click()  # the second run waits in the graph inside
+    stage.settle()
+    picture = drawn(stage)
+    expect(picture.get_by_role("button", name="ask in field, waits for an answer")).to_be_visible()
+    done = "dig in field:mine, done, the step is not over"
+    expect(picture.get_by_role("button", name=done)).to_be_visible()
+    stage.select("tell")
+    expect(picture.get_by_role("button", name=re.compile("^ask in field, leads"))).to_be_visible()
+    stage.root.locator("[role=row][aria-level='1']", has_text="field").last.click()
+    expect(picture.get_by_role("button", name="look in field, ran to make this")).to_be_visible()
+    expect(picture.locator(".ckv-frame.ckv-g-ran")).to_have_count(2)
 
 
 @pytest.mark.parametrize("theme, width", [("light", 1100), ("dark", 480)])

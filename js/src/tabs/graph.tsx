@@ -5,9 +5,10 @@ import { loadModule } from "../load";
 import type { TaskInfo } from "../types";
 import { Button, Note } from "../ui";
 import { Failed } from "./failed";
+import { useAnswer } from "./kept";
 import { type Layout, layoutOf, type Way } from "./layout";
-import { type GraphAnswer, MARK_WORDS, type Mark, markOf, marksOf, owner } from "./marks";
-import { Phases } from "./phases";
+import { type GraphAnswer, MARK_WORDS, type Mark, markOf, marksOf, markWords, owner } from "./marks";
+import { Phases, type PhasesAnswer } from "./phases";
 import { fitScale, Glyph, Picture } from "./picture";
 import { type Failure, failureOf, type TabProps } from "./props";
 
@@ -61,7 +62,8 @@ export function GraphPanel(props: TabProps) {
       alive = false;
     };
   }, [hello, at, tries]);
-  const marks = useMemo(() => marksOf(answer), [answer]);
+  const step = useAnswer<PhasesAnswer>(props, "phases");
+  const marks = useMemo(() => marksOf(answer, step.current?.inside), [answer, step.current]);
   const layout = drawing?.layouts && width > 0 ? bestOf(drawing.layouts, width, high) : null;
   const node = picked && drawing ? drawing.graph.nodes[picked] : undefined;
   return (
@@ -92,7 +94,7 @@ export function GraphPanel(props: TabProps) {
         />
       )}
       {drawing?.graph.note && <Note>{safe(drawing.graph.note)}</Note>}
-      <Phases {...props} />
+      <Phases {...props} answered={step} />
     </div>
   );
 }
@@ -189,6 +191,7 @@ function NodeCard(props: TabProps & { name: string; inside: string; owner: strin
           {safe(text)}
         </p>
       ))}
+      {inside && markWords(mark) && <p>{markWords(mark)}</p>}
       {inside && <Inner {...props} />}
       <div class="ckv-row-start">
         {mark.made.length + mark.next.length > 0 && (

@@ -4,8 +4,11 @@ import { type Failure, failureOf, type TabProps } from "./props";
 const KEPT = 200;
 const answers = new WeakMap<object, Map<string, unknown>>();
 
-interface Asked<T> {
+export interface Answered<T> {
+  /** What is shown: till the answer is there, that about the checkpoint before. */
   found: T | null;
+  /** The answer about this checkpoint itself. */
+  current: T | null;
   error: Failure | null;
   retry: () => void;
 }
@@ -14,7 +17,7 @@ interface Asked<T> {
  * The answer about the selected checkpoint, asked once: what such an answer tells does not change. What was shown stays
  * until the next answer is there, so nothing flickers while one walks along.
  */
-export function useAnswer<T>({ history, ask, answer }: TabProps, kind: string): Asked<T> {
+export function useAnswer<T>({ history, ask, answer }: TabProps, kind: string): Answered<T> {
   const kept = (answers.get(history) ?? new Map()) as Map<string, T>;
   answers.set(history, kept);
   const id = `${kind} ${answer.id}`;
@@ -36,5 +39,11 @@ export function useAnswer<T>({ history, ask, answer }: TabProps, kind: string): 
     };
   }, [id, tries]);
   const now = state?.id === id ? state : null;
-  return { found: kept.get(id) ?? state?.found ?? null, error: now?.error ?? null, retry: () => setTries(tries + 1) };
+  const current = kept.get(id) ?? now?.found ?? null;
+  return {
+    found: current ?? state?.found ?? null,
+    current,
+    error: now?.error ?? null,
+    retry: () => setTries(tries + 1),
+  };
 }

@@ -26,19 +26,25 @@ export interface GraphEdge {
   router: string;
 }
 
+export type State = "failed" | "waits" | "next" | "kept" | "ran";
+/** How the nodes inside nodes stand to a checkpoint: by path of nodes (`outer:inner`), then by node. */
+export type Inside = Record<string, Record<string, Partial<Record<State, number>>>>;
+
 /** How a node stands to a checkpoint. */
 export interface Mark {
   /** Tasks that ran to make it, and those that run from it. */
   made: TaskInfo[];
   next: TaskInfo[];
+  /** How many of its tasks, here or in graphs inside, stand how. */
+  counts: Partial<Record<State, number>>;
   /** The one word that the picture shows: trouble first, then what comes, then what was. */
-  state: "failed" | "waits" | "next" | "kept" | "ran" | "";
+  state: State | "";
   /** The step from here has been made: what is done there is what came next. */
   over: boolean;
 }
 
 const STATE = { error: "failed", interrupt: "waits", pending: "next", done: "kept" } as const;
-const ORDER = ["failed", "waits", "next", "kept", "ran", ""] as const;
+const ORDER = ["failed", "waits", "next", "kept", "ran"] as const;
 export const MARK_WORDS = {
   ran: "ran to make this",
   next: "runs next",
@@ -47,13 +53,14 @@ export const MARK_WORDS = {
   waits: "waits for an answer",
 } as const;
 
-const EMPTY: Mark = { made: [], next: [], state: "", over: false };
+const empty = (): Mark => ({ made: [], next: [], counts: {}, state: "", over: false });
+const EMPTY = empty();
 
-/** The marks by node name. Only nodes of the looked-at graph itself have tasks here. */
-export function marksOf(answer: Checkpoint): Map<string, Mark> {
+/** The marks by node name; those of nodes inside a node by `path:name`. */
+export function marksOf(answer: Checkpoint, inside: Inside = {}): Map<string, Mark> {
   const marks = new Map<string, Mark>();
   const of = (name: string): Mark => {
-    const mark = marks.get(name) ?? { made: [], next: [], state: "", over: false };
+    const mark = marks.get(name) ?? empty();
     marks.set(name, mark);
     return mark;
   };
@@ -61,26 +68,29 @@ export function marksOf(answer: Checkpoint): Map<string, Mark> {
   for (const task of answer.writes.next) of(task.name).next.push(task);
   const over = answer.writes.next.every((task) => task.state === "done");
   for (const mark of marks.values()) {
-    const states = [
-      ...mark.next.map((task) => (over ? "next" : STATE[task.state])),
-      ...(mark.made.length ? (["ran"] as const) : []),
-    ];
     mark.over = over;
-    mark.state = ORDER.find((state) => states.includes(state as never)) ?? "";
+    if (mark.made.length) mark.counts.ran = mark.made.length;
+    for (const task of mark.next) {
+      const state = over ? "next" : STATE[task.state];
+      mark.counts[state] = (mark.counts[state] ?? 0) + 1;
+    }
   }
+  for (const [path, nodes] of Object.entries(inside)) {
+    for (const [name, counts] of Object.entries(nodes)) of(`${path}:${name}`).counts = counts;
+  }
+  for (const mark of marks.values()) mark.state = ORDER.find((state) => mark.counts[state]) ?? "";
   return marks;
 }
 
 export function markOf(marks: Map<string, Mark>, node: GraphNode): Mark {
-  return node.inside ? EMPTY : (marks.get(node.name) ?? EMPTY);
+  return marks.get(node.inside ? `${node.inside}:${node.name}` : node.name) ?? EMPTY;
 }
 
 /** The words that a screen reader hears after a node's name. */
 export function markWords(mark: Mark): string {
   const words = [];
-  if (mark.made.length) words.push(`ran to make this${times(mark.made.length)}`);
-  for (const state of ["failed", "waits", "next", "kept"] as const) {
-    const n = mark.next.filter((task) => (mark.over ? "next" : STATE[task.state]) === state).length;
+  for (const state of ["ran", "failed", "waits", "next", "kept"] as const) {
+    const n = mark.counts[state];
     if (n) words.push(`${MARK_WORDS[state]}${times(n)}`);
   }
   return words.join(", ");

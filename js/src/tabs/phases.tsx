@@ -3,7 +3,8 @@ import { count, safe } from "../format";
 import type { TaskInfo } from "../types";
 import { Choice, Note } from "../ui";
 import { Failed } from "./failed";
-import { useAnswer } from "./kept";
+import type { Answered } from "./kept";
+import type { Inside } from "./marks";
 import type { TabProps } from "./props";
 
 export interface PhasesAnswer {
@@ -29,6 +30,8 @@ export interface PhasesAnswer {
   update: Update[];
   tasks: number;
   notes: string[];
+  /** How the nodes of graphs inside stand; an older exported page does not know. */
+  inside?: Inside;
 }
 
 export interface Update {
@@ -53,8 +56,8 @@ const PHASES = [
   { value: "update", text: "3 update" },
 ] as const;
 /** The step that made the selected checkpoint, phase by phase. */
-export function Phases(props: TabProps) {
-  const { found, error, retry } = useAnswer<PhasesAnswer>(props, "phases");
+export function Phases(props: TabProps & { answered: Answered<PhasesAnswer> }) {
+  const { found, error, retry } = props.answered;
   const [phase, setPhase] = useState<Phase>("plan");
   if (error) return <Failed error={error} onRetry={retry} />;
   if (!found) return null;

@@ -6,8 +6,6 @@ import { type GraphAnswer, isOver, isTaken, type Mark, markOf, markWords } from 
 
 const PAD = 14;
 const LOW = 130;
-/** A picture that would be smaller than this is not fitted at first: one pans it. */
-const READABLE = 0.75;
 const MAX_ZOOM = 2.5;
 
 /** Lines and ends are told by the labels of the nodes. */
@@ -42,20 +40,18 @@ export function Picture(props: PictureProps) {
   const { graph, layout, marks, width } = props;
   const svg = useRef<SVGSVGElement>(null);
   const whole = fitScale(layout, width, props.high);
-  const high = Math.round(Math.max(LOW, Math.min(props.high, layout.h * Math.max(whole, READABLE) + 2 * PAD)));
+  const high = Math.round(Math.max(LOW, Math.min(props.high, layout.h * whole + 2 * PAD)));
   const centre = () => activeMiddle(graph, layout, marks);
-  const first = (): Eye =>
-    whole >= READABLE
-      ? { k: whole, x: layout.w / 2, y: layout.h / 2 }
-      : held({ k: READABLE, ...centre() }, layout, width, high);
+  const first = (): Eye => ({ k: whole, x: layout.w / 2, y: layout.h / 2 });
   const [eye, setEye] = useState(first);
   useEffect(() => setEye(first()), [layout, width, high]);
   useEffect(() => {
-    if (whole < READABLE) setEye((old) => held({ ...old, ...centre() }, layout, width, high));
+    // somebody looks closer: then at what runs
+    setEye((old) => (old.k > whole * 1.01 ? held({ ...old, ...centre() }, layout, width, high) : old));
   }, [marks]);
   const move = (next: Eye) => setEye(held(next, layout, width, high));
   const zoom = (by: number, at?: { x: number; y: number }) => {
-    const k = Math.max(Math.min(whole, READABLE), Math.min(MAX_ZOOM, eye.k * by));
+    const k = Math.max(whole, Math.min(MAX_ZOOM, eye.k * by));
     const p = at ?? { x: eye.x, y: eye.y };
     move({ k, x: p.x - ((p.x - eye.x) * eye.k) / k, y: p.y - ((p.y - eye.y) * eye.k) / k });
   };
@@ -189,7 +185,7 @@ function Frames({ graph, layout, marks }: Drawn) {
     <>
       {layout.frames.map((frame) => {
         const told = graph.frames[frame.id];
-        const state = told && !told.path.includes(":") ? (marks.get(told.path)?.state ?? "") : "";
+        const state = (told && marks.get(told.path)?.state) ?? "";
         return (
           <g key={frame.id} class={`ckv-frame ckv-g-${state || "idle"}`}>
             <rect x={frame.x - frame.w / 2} y={frame.y - frame.h / 2} width={frame.w} height={frame.h} rx={9} />
@@ -282,7 +278,7 @@ function Nodes(props: PictureProps & { svg: { current: SVGSVGElement | null }; o
         if (!node) return null;
         const mark = markOf(marks, node);
         if (node.kind !== "node") {
-          const lit = node.kind === "end" ? isOver(marks) && !node.inside : mark.made.length > 0;
+          const lit = node.kind === "end" ? isOver(marks) && !node.inside : mark.state !== "";
           return <Terminal key={box.id} box={box} kind={node.kind} lit={lit} />;
         }
         return (
@@ -335,10 +331,10 @@ function NodeBox(props: {
   const { box, mark } = props;
   const [left, top] = [box.x - box.w / 2, box.y - box.h / 2];
   const words = markWords(mark);
-  const many = Math.max(mark.made.length, mark.next.length);
+  const many = Math.max(...Object.values(mark.counts), 0);
   return (
     <g
-      class={`ckv-node ckv-g-${mark.state || "idle"}${mark.made.length ? " ckv-made" : ""}`}
+      class={`ckv-node ckv-g-${mark.state || "idle"}${mark.counts.ran ? " ckv-made" : ""}`}
       role="button"
       aria-label={[props.name, words, props.leads].filter(Boolean).join(", ")}
       aria-pressed={props.picked}
