@@ -145,7 +145,8 @@ class Cell(BaseChannel[Any, Any, Any]):
         cls.as_saved = all(getattr(cls, name) is getattr(Cell, name) for name in _READING)
 
     def __init__(self, typ: Any = Any, key: str = "") -> None:
-        super().__init__(typ, key)
+        self.typ = typ
+        self.key = key
         self.value: Any = MISSING
 
     def __eq__(self, other: object) -> bool:
@@ -202,7 +203,9 @@ class Guarded(Cell):
     __slots__ = ("guard",)
 
     def __init__(self, typ: Any = Any, guard: bool = True, key: str = "") -> None:
-        super().__init__(typ, key)
+        self.typ = typ
+        self.key = key
+        self.value = MISSING
         self.guard = guard
 
     def __eq__(self, other: object) -> bool:

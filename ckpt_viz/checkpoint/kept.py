@@ -79,14 +79,21 @@ class Grown:
 class Maps:
     """The version maps of a checkpoint, and what their chain costs.
 
-    ``last`` is the checkpoint, ``whole`` the last one whose maps were stored whole.
+    ``last`` is the checkpoint, ``whole`` the last one whose maps were stored whole. ``told``:
+    changes are told by their maker, so that the maps need not be kept to compare with.
     """
 
-    __slots__ = ("cost", "full", "last", "seen", "versions", "whole")
+    __slots__ = ("cost", "full", "last", "seen", "told", "versions", "whole")
 
-    def __init__(self, checkpoint: Mapping[str, Any], full: int, cost: int = 0) -> None:
-        self.versions = dict(checkpoint["channel_versions"])
-        self.seen = {name: dict(seen) for name, seen in checkpoint["versions_seen"].items()}
+    def __init__(
+        self, checkpoint: Mapping[str, Any], full: int, cost: int = 0, *, told: bool = False
+    ) -> None:
+        self.told = told
+        self.versions: dict[str, Any] = {}
+        self.seen: dict[str, dict[str, Any]] = {}
+        if not told:
+            self.versions.update(checkpoint["channel_versions"])
+            self.seen.update((n, dict(seen)) for n, seen in checkpoint["versions_seen"].items())
         self.full = full
         self.cost = cost
         self.whole: str = checkpoint["id"]
@@ -95,8 +102,16 @@ class Maps:
     def change(
         self, checkpoint: Mapping[str, Any], new: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """The entries that differ; None if one is gone, which a change cannot tell."""
+        """The entries that differ, to be packed at once.
+
+        None if one is gone, which a change cannot tell; or if that is not known.
+        """
         versions, seen = checkpoint["channel_versions"], checkpoint["versions_seen"]
+        if self.told:
+            self.last = checkpoint["id"]
+            if type(new) is not Changes:
+                return None
+            return dict(new), {name: seen[name] for name in new.seen}
         if type(new) is Changes:
             changed = dict(new)
             saw = {name: dict(seen[name]) for name in new.seen}

@@ -24,10 +24,11 @@ from ckpt_viz.checkpoint.base import (
     config_of,
     named,
     text_version,
+    without_values,
 )
 from ckpt_viz.checkpoint.kept import FLOOR
 from ckpt_viz.checkpoint.memory_finding import Finding
-from ckpt_viz.checkpoint.memory_values import Values
+from ckpt_viz.checkpoint.memory_values import Place, Values
 from ckpt_viz.checkpoint.persistent import PersistentDict
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, NULL
@@ -40,6 +41,8 @@ __all__ = ["InMemorySaver", "MemorySaver", "PersistentDict"]
 Row: TypeAlias = tuple[Typed, Typed, str | None]
 _OWN_METADATA = 3
 """Entries of metadata that hold nothing of the user's: source, step and parents."""
+SaveWrites: TypeAlias = tuple[Config, Sequence[tuple[str, Any]], str, str]
+"""The arguments of `InMemorySaver.put_writes`."""
 
 
 class InMemorySaver(Finding):
@@ -92,45 +95,33 @@ class InMemorySaver(Finding):
         Raises:
             SerializationError: a value cannot be saved; nothing was kept.
         """
-        thread, ns, parent = address(config)
-        if config.__class__ is Extending and (rows := self._rows(thread, ns)):
-            last = next(reversed(rows), None)
-            if last != parent:  # seldom: what was put last is no longer what is newest
-                check_head(config, self._newest(thread, ns, rows))
-        id_ = checkpoint["id"]
-        packed = self._packed
-        codec = packed.codec
-        if codec is None or codec.serde is not self.serde:
-            codec = packed.use(self.serde)
-        dumps, values = codec.dumps, checkpoint["channel_values"]
-        new: dict[tuple[str, str, str, Any], Typed] = {}
-        for channel, version in new_versions.items():
-            try:
-                typed = dumps(values[channel]) if channel in values else EMPTY
-            except SerializationError as error:
-                raise named(error, channel) from error
-            new[thread, ns, channel, version] = typed
-        meta = (codec.plain if len(metadata) == _OWN_METADATA else codec.dumps)(metadata)
-        place = (thread, ns, parent)
-        body = packed.body(place, checkpoint, new_versions)
-        if codec.sealed:
-            body = codec.seal(body, thread, ns, id_)
-            meta = codec.seal(meta, thread, ns, id_, "metadata")
-        blobs = self.blobs
-        for key, typed in new.items():
-            stored = typed
-            if len(typed[1]) > FLOOR:
-                stored = packed.smaller(place, id_, key[2:], typed)
-            if codec.sealed:
-                stored = codec.seal(stored, *key)
-            blobs.setdefault(key, stored)
-        self.storage[thread][ns][id_] = (body, meta, parent)
-        return config_of(thread, ns, id_)
+        place = address(config)
+        self._packed.using(self.serde)
+        if config.__class__ is Extending:
+            self._check_head(config, place)
+        body, values = without_values(checkpoint), checkpoint["channel_values"]
+        self._put(place, body, values, metadata, new_versions)
+        return config_of(*place[:2], checkpoint["id"])
 
-    def put_step(self, writes: Any, *put: Any) -> Config:
-        """`put_writes` and `put` in one call, for a step that had one task."""
-        self.put_writes(*writes)
-        return self.put(*put)
+    def put_step(
+        self,
+        writes: SaveWrites,
+        config: Config,
+        checkpoint: Checkpoint,
+        metadata: Metadata,
+        new_versions: Mapping[str, Any],
+    ) -> None:
+        """`put_writes` and `put` in one call, for a step that had one task.
+
+        The checkpoint is the saver's from now on, without its values.
+        """
+        place, (_, made, task_id, path) = address(config), writes
+        self._packed.using(self.serde)
+        self._put_writes(place, made, task_id, path)
+        if config.__class__ is Extending:
+            self._check_head(config, place)
+        values = checkpoint.pop("channel_values")
+        self._put(place, checkpoint, values, metadata, new_versions)
 
     def put_writes(
         self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -140,13 +131,55 @@ class InMemorySaver(Finding):
         Raises:
             SerializationError: a value cannot be saved; nothing was kept.
         """
-        thread, ns, id_ = address(config)
-        packed = self._packed
-        codec = packed.codec
-        if codec is None or codec.serde is not self.serde:
-            codec = packed.use(self.serde)
+        self._packed.using(self.serde)
+        self._put_writes(address(config), writes, task_id, task_path)
+
+    def _check_head(self, config: Config, place: Place) -> None:
+        thread, ns, parent = place
+        rows = self._rows(thread, ns)
+        if rows and next(reversed(rows), None) != parent:
+            # Seldom: what was put last is no longer what is newest.
+            check_head(config, self._newest(thread, ns, rows))
+
+    def _put(
+        self,
+        place: Place,
+        checkpoint: Checkpoint,
+        values: Mapping[str, Any],
+        metadata: Metadata,
+        new_versions: Mapping[str, Any],
+    ) -> None:
+        """Keep a checkpoint that has no values in it, and its values."""
+        (thread, ns, parent), id_ = place, checkpoint["id"]
+        packed, codec = self._packed, self._packed.codec
         dumps = codec.dumps
+        new: dict[tuple[str, str, str, Any], Typed] = {}
+        for channel, version in new_versions.items():
+            try:
+                typed = dumps(values[channel]) if channel in values else EMPTY
+            except SerializationError as error:
+                raise named(error, channel) from error
+            if len(typed[1]) > FLOOR:
+                typed = packed.smaller(place, id_, (channel, version), typed)
+            new[thread, ns, channel, version] = typed
+        meta = (codec.plain if len(metadata) == _OWN_METADATA else codec.dumps)(metadata)
+        body = packed.body(place, checkpoint, new_versions)
+        if codec.sealed:
+            new = {key: codec.seal(typed, *key) for key, typed in new.items()}
+            body = codec.seal(body, thread, ns, id_)
+            meta = codec.seal(meta, thread, ns, id_, "metadata")
+        blobs = self.blobs
+        if not blobs.keys().isdisjoint(new):  # what is there already stays as it is
+            new = {key: typed for key, typed in new.items() if key not in blobs}
+        blobs.update(new)
+        self.storage[thread][ns][id_] = body, meta, parent
+
+    def _put_writes(
+        self, place: Place, writes: Sequence[tuple[str, Any]], task_id: str, path: str
+    ) -> None:
+        (thread, ns, id_), codec = place, self._packed.codec
         rows: dict[tuple[str, int], Any] = {}
+        dumps, sealed = codec.dumps, codec.sealed
         for position, (channel, value) in enumerate(writes):
             index = WRITES_IDX_MAP.get(channel, position)
             try:
@@ -154,18 +187,15 @@ class InMemorySaver(Finding):
             except SerializationError as error:
                 raise named(error, channel) from error
             if len(typed[1]) > FLOOR:
-                typed = packed.piece(thread, ns, typed)
-            if codec.sealed:
+                typed = self._packed.piece(thread, ns, typed)
+            if sealed:
                 typed = codec.seal(typed, thread, ns, id_ or "", task_id, index)
-            rows[task_id, index] = task_id, channel, typed, task_path
-        place = thread, ns, id_ or ""
-        kept = self.writes.get(place)
-        if kept is None:
-            self.writes[place] = rows
-            return
-        for key, row in rows.items():
-            if key[1] < 0 or key not in kept:
-                kept[key] = row
+            rows[task_id, index] = task_id, channel, typed, path
+        kept = self.writes.setdefault((thread, ns, id_ or ""), rows)
+        if kept is not rows:
+            for key, row in rows.items():
+                if key[1] < 0 or key not in kept:
+                    kept[key] = row
 
     def get_tuple(self, config: Config) -> CheckpointTuple | None:
         """The addressed checkpoint, or the newest of the thread; None if there is none."""
@@ -177,6 +207,16 @@ class InMemorySaver(Finding):
             id_ = self._newest(thread, ns, rows)
         row = rows.get(id_)
         return None if row is None else self._tuple((id_, thread, ns), row)
+
+    def newest_id(self, config: Config) -> str | None:
+        """The id of the newest checkpoint of a thread and namespace, or None."""
+        thread, ns, _ = address(config)
+        rows = self._rows(thread, ns)
+        return self._newest(thread, ns, rows) if rows else None
+
+    async def anewest_id(self, config: Config) -> str | None:
+        """As `newest_id`."""
+        return self.newest_id(config)
 
     def _tuple(
         self,

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ckpt_viz.checkpoint import delta
-from ckpt_viz.checkpoint.base import Checkpoint, without_values
-from ckpt_viz.checkpoint.kept import FEW, FLOOR, Grown, Maps, Spot, cost_of
+from ckpt_viz.checkpoint.base import Checkpoint
+from ckpt_viz.checkpoint.kept import FEW, FLOOR, Changes, Grown, Maps, Spot, cost_of
 from ckpt_viz.checkpoint.packing import Packer, Packing
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 
@@ -51,30 +51,31 @@ class Values(Packer):
     # -- writing -------------------------------------------------------------------------------
 
     def body(self, place: Place, checkpoint: Checkpoint, new: Mapping[str, Any]) -> Typed:
-        """A checkpoint without its values; of long version maps only what changed."""
-        codec = self.codec
+        """A checkpoint that has no values in it; of long version maps only what changed."""
+        codec: Packing = self.codec
         versions, seen = checkpoint["channel_versions"], checkpoint["versions_seen"]
         if (len(versions) <= FEW and len(seen) <= FEW) or not codec.deltas:
-            return codec.plain(without_values(checkpoint))  # type: ignore[no-any-return]
+            return codec.plain(checkpoint)
         thread, ns, parent = place
         spot = self.kept.spot(thread, ns)
-        maps = spot.maps
+        maps, told = spot.maps, new.__class__ is Changes
         if maps is None or maps.last != parent:
-            maps = self._maps_of(place)
+            maps = self._maps_of(place, told)
         if maps is not None and (change := maps.change(checkpoint, new)) is not None:
             spot.maps = maps
-            rest = without_values(checkpoint)
+            rest = {**checkpoint}
             del rest["channel_versions"], rest["versions_seen"]
-            told = codec.dumps([delta.BODY, parent, rest, *change])[1]
-            maps.cost += len(told)
-            if maps.cost <= maps.full and 2 * len(told) <= maps.full:
-                return "delta", told
-        whole: Typed = codec.dumps(without_values(checkpoint))
-        spot.maps = Maps(checkpoint, len(whole[1])) if len(whole[1]) > FLOOR else None
+            data = codec.plain([delta.BODY, parent, rest, *change])[1]
+            maps.cost += len(data)
+            if maps.cost <= maps.full and 2 * len(data) <= maps.full:
+                return "delta", data
+        whole: Typed = codec.plain(checkpoint)
+        full = len(whole[1])
+        spot.maps = Maps(checkpoint, full, told=told) if full > FLOOR else None
         return whole
 
-    def _maps_of(self, place: Place) -> Maps | None:
-        """The parent's maps, read from what is stored."""
+    def _maps_of(self, place: Place, told: bool) -> Maps | None:
+        """The parent's maps, read from what is stored; only their chain, where changes are told."""
         thread, ns, parent = place
         row = self._storage.get(thread, {}).get(ns, {}).get(parent)
         if row is None or parent is None:
@@ -85,7 +86,8 @@ class Values(Packer):
             tag, data = rows[self.codec.loads(("msgpack", data))[1]][0]
         if tag != "msgpack" or len(data) <= FLOOR:
             return None
-        return Maps(self.checkpoint(thread, ns, parent, row), len(data), cost)
+        found = {"id": parent} if told else self.checkpoint(thread, ns, parent, row)
+        return Maps(found, len(data), cost, told=told)
 
     def smaller(self, place: Place, id_: str, blob: tuple[str, Any], typed: Typed) -> Typed:
         """A big value as it is stored: as a change, as a pointer, or whole.

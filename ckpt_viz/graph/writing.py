@@ -132,7 +132,8 @@ class Branch:
             ValueError: an answer that is no destination. KeyError: not in the map.
         """
         mapped = self.ends
-        answers = answer if isinstance(answer, list | tuple) else (answer,)
+        several = answer.__class__ is not str and isinstance(answer, list | tuple)
+        answers = answer if several else (answer,)
         found: list[Write] = []
         for one in answers:
             target = one if mapped is None or isinstance(one, Send) else mapped[one]

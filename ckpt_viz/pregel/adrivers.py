@@ -24,6 +24,7 @@ from ckpt_viz.pregel.requests import (
     Emit,
     History,
     Load,
+    Newest,
     Next,
     RunOne,
     Save,
@@ -69,12 +70,13 @@ class _Async:
         put_step: Any = getattr(saver, "put_step" if quick else "aput_step", None)
         self.table: dict[type, Any] = {
             Load: lambda r: saver.aget_tuple(r.config),
+            Newest: lambda r: saver.anewest_id(r.config),
             Save: lambda r: (
-                put(r.config, r.checkpoint, r.metadata, r.versions)
+                put(*r.arguments)
                 if r.writes is None
-                else put_step(r.writes.arguments, r.config, r.checkpoint, r.metadata, r.versions)
+                else put_step(r.writes.arguments, *r.arguments)
             ),
-            SaveWrites: lambda r: put_writes(r.config, r.writes, r.task_id, r.path),
+            SaveWrites: lambda r: put_writes(*r.arguments),
             Start: self.start,
             Together: self.together,
             CacheGet: lambda r: run.cache.aget(r.keys),

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from ckpt_viz.channels import MISSING
 from ckpt_viz.constants import CONTROL, PULL, PUSH, TASKS
 from ckpt_viz.pregel.live import Live
-from ckpt_viz.pregel.program import Node, Write
+from ckpt_viz.pregel.program import Node, Program, Write
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import TimeoutPolicy
 
@@ -50,9 +49,9 @@ def _order(task: Writer) -> tuple[Any, ...]:
     return tuple([f"{p:010d}" if isinstance(p, int) else str(p) for p in path[:3]])
 
 
-def _group(live: Live, tasks: Sequence[Writer]) -> dict[str, list[Any]]:
+def _group(program: Program, tasks: Sequence[Writer]) -> dict[str, list[Any]]:
     """The step's values by channel, in task order."""
-    specs = live.program.channels
+    specs = program.channels
     groups: dict[str, list[Any]] = {}
     for task in tasks:
         for name, value in task.writes:
@@ -69,30 +68,33 @@ def _group(live: Live, tasks: Sequence[Writer]) -> dict[str, list[Any]]:
     return groups
 
 
-def _mark_seen(live: Live, tasks: Sequence[Writer], version: Any) -> bool:
-    """Note what each task saw, and empty the barriers that started it."""
-    seen, versions, nodes, saw = live.seen, live.versions, live.program.nodes, live.saw
+def _mark_seen(live: Live, tasks: Sequence[Writer]) -> bool:
+    """Note what each task saw. True if one was triggered."""
+    seen, versions, saw = live.seen, live.versions, live.saw
     bump = False
-    barriers: list[str] = []
     for task in tasks:
-        saw[task.name] = True
-        mine = seen.get(task.name)
+        name = task.name
+        saw[name] = True
+        mine = seen.get(name)
         if mine is None:
-            mine = seen[task.name] = {}
+            mine = seen[name] = {}
         for trigger in task.triggers:
             bump = True
-            current = versions.get(trigger)
-            if current is not None:
-                mine[trigger] = current
-        node = nodes.get(task.name)
-        if node is not None and node.consumable and task.triggers is node.triggers:
-            barriers += node.consumable
-    for trigger in barriers:
-        if live.channels[trigger].consume():
-            versions[trigger] = version
-            live.max_version = version
-            live.changed[trigger] = version
+            if trigger in versions:
+                mine[trigger] = versions[trigger]
     return bump
+
+
+def _consume(live: Live, tasks: Sequence[Writer], version: Any) -> None:
+    """Empty the barriers that started tasks."""
+    nodes = live.program.nodes
+    for task in tasks:
+        node = nodes.get(task.name)
+        if node is None or task.triggers is not node.triggers:
+            continue
+        for trigger in node.consumable:
+            if live.channels[trigger].consume():
+                live.note(trigger, version)
 
 
 def apply_writes(live: Live, tasks: Sequence[Writer], next_version: NextVersion) -> set[str]:
@@ -103,29 +105,26 @@ def apply_writes(live: Live, tasks: Sequence[Writer], next_version: NextVersion)
     """
     if len(tasks) > 1:
         tasks = sorted(tasks, key=_order)
-    channels, versions, volatile, changed = (
-        live.channels,
-        live.versions,
-        live.volatile,
-        live.changed,
-    )
+    program, volatile = live.program, live.volatile
     version = next_version(live.max_version)
-    bump = _mark_seen(live, tasks, version)
-    groups = _group(live, tasks)
+    bump = _mark_seen(live, tasks)
+    if program.consuming:
+        _consume(live, tasks, version)
+    channels, versions, changed = live.channels, live.versions, live.changed
+    groups = _group(program, tasks)
     updated: set[str] = set()
     stale = volatile.difference(groups) if bump and volatile else ()
     for name, values in groups.items():
         channel = channels[name]
         if channel.update(values):
-            versions[name] = live.max_version = version
-            changed[name] = version
-            if channel.peek() is not MISSING:
+            versions[name] = changed[name] = live.max_version = version
+            if channel.is_available():
                 updated.add(name)
                 if channel.volatile:
                     volatile.add(name)
     if stale:
         _sweep(live, stale, updated, version)
-    if bump and live.program.late and not any(c in live.program.triggered for c in updated):
+    if bump and program.late and program.triggered.keys().isdisjoint(updated):
         _finish(live, updated, version)
     live.updated = updated
     return updated
@@ -136,8 +135,7 @@ def _sweep(live: Live, stale: Iterable[str], updated: set[str], version: Any) ->
     for name in stale:
         channel = live.channels[name]
         if channel.is_available() and channel.update([]):
-            live.versions[name] = live.max_version = version
-            live.changed[name] = version
+            live.note(name, version)
             if channel.is_available():
                 updated.add(name)
             else:
@@ -149,9 +147,7 @@ def _finish(live: Live, updated: set[str], version: Any) -> None:
     for name in live.program.late:
         channel = live.channels[name]
         if channel.finish():
-            live.versions[name] = version
-            live.max_version = version
-            live.changed[name] = version
+            live.note(name, version)
             if channel.is_available():
                 updated.add(name)
 

@@ -12,7 +12,7 @@ from ckpt_viz.pregel.entry import Found, answers_of, entry_of
 from ckpt_viz.pregel.nesting import Replay, wanted_id
 from ckpt_viz.pregel.pending import caller_writes, open_interrupts
 from ckpt_viz.pregel.program import Program, Write, branch_to
-from ckpt_viz.pregel.requests import History, Load
+from ckpt_viz.pregel.requests import History, Load, Newest
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.settings import thread_of
 from ckpt_viz.pregel.siblings import answered_tasks, sibling_steps
@@ -45,8 +45,7 @@ def _load(run: Run) -> Script:
                 f"Thread {config['configurable']['thread_id']!r} has no checkpoint {wanted!r}. "
                 "Take an id from get_state_history(config)."
             )
-        head = yield Load(run.where(None))
-        newest = head.checkpoint["id"] == wanted
+        newest = wanted == (yield Newest(run.where(None)))
     if saved is not None:
         run.open(saved)
     return Found(wanted is not None, newest, told)

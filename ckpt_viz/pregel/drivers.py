@@ -25,6 +25,7 @@ from ckpt_viz.pregel.requests import (
     Emit,
     History,
     Load,
+    Newest,
     Next,
     RunOne,
     Save,
@@ -87,8 +88,9 @@ class _Sync:
         run.post = lambda chunk: self.done.put(Chunk(chunk))
         self.table: dict[type, Any] = {
             Load: lambda r: saver.get_tuple(r.config),
+            Newest: lambda r: saver.newest_id(r.config),
             Save: self.save,
-            SaveWrites: lambda r: saver.put_writes(r.config, r.writes, r.task_id, r.path),
+            SaveWrites: lambda r: saver.put_writes(*r.arguments),
             RunOne: lambda r: run_task(run, r.task, copy_context()),
             Start: self.start,
             Together: self.together,
@@ -103,10 +105,9 @@ class _Sync:
         }
 
     def save(self, r: Save) -> Any:
-        put = r.config, r.checkpoint, r.metadata, r.versions
         if r.writes is None:
-            return self.saver.put(*put)
-        return self.saver.put_step(r.writes.arguments, *put)
+            return self.saver.put(*r.arguments)
+        return self.saver.put_step(r.writes.arguments, *r.arguments)
 
     def staff(self) -> Workers:
         """The run's threads."""

@@ -18,7 +18,7 @@ from ckpt_viz.pregel.execute import route_now
 from ckpt_viz.pregel.lease import release, take, take_steps
 from ckpt_viz.pregel.pending import caller_writes, hand_back, open_interrupts
 from ckpt_viz.pregel.program import Node, Program
-from ckpt_viz.pregel.requests import Load, SaveWrites
+from ckpt_viz.pregel.requests import Load, Newest, SaveWrites
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.scope import TaskScope
 from ckpt_viz.pregel.settings import with_parents
@@ -47,7 +47,7 @@ def _rounds(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
     config: dict[str, Any] = {}
     where = run.settings.config
     wanted = where["configurable"].get("checkpoint_id")
-    latest = wanted is None or wanted == (yield from _head(run))
+    latest = wanted is None or wanted == (yield Newest(run.where(None)))
     waiting = deque(rounds)
     while waiting:
         updates = [StateUpdate(*u) for u in waiting.popleft()]
@@ -72,12 +72,6 @@ def _rounds(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
 def _pair(values: Any, as_node: str, task_id: str | None = None) -> StateUpdate:
     """An update onto a copy; its task is the copy's own, whatever id is given."""
     return StateUpdate(values, as_node)
-
-
-def _head(run: Run) -> Script:
-    """The id of the thread's newest checkpoint, or None."""
-    head = yield Load(run.where(None))
-    return head.checkpoint["id"] if head is not None else None
 
 
 def inherited(metadata: dict[str, Any]) -> dict[str, Any]:
@@ -205,9 +199,11 @@ def check_keys(program: Program, values: dict[str, Any]) -> None:
     Raises:
         InvalidUpdateError: names the unknown keys and the known ones.
     """
-    known = [k for k in program.channels if not k.startswith(("branch:to:", "join:", "__"))]
+    known = program.keys
+    if not known or values.keys() <= known:
+        return
     unknown = [k for k in values if k not in known]
-    if unknown and known:
+    if unknown:
         raise InvalidUpdateError(
             f"Unknown key{'s' if len(unknown) > 1 else ''} {unknown} in the update; nothing was "
             f"written. Known keys: {sorted(known)}."
@@ -222,11 +218,9 @@ def infer_node(run: Run) -> str:
     """
     if len(run.program.nodes) == 1:
         return next(iter(run.program.nodes))
-    newest = sorted(
-        (max(seen.values()), name)
-        for name, seen in run.live.seen.items()
-        if name in run.program.nodes and seen
-    )
+    nodes = run.program.nodes
+    found = run.live.seen.items()
+    newest = sorted([(max(seen.values()), name) for name, seen in found if seen and name in nodes])
     if not newest and START in run.program.nodes:
         return START
     if not newest:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ckpt_viz.constants import INTERRUPT, RESUME, START
 from ckpt_viz.errors import EmptyInputError, NothingToResumeError
@@ -14,8 +13,7 @@ from ckpt_viz.types import Command
 _INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """What the first superstep starts from.
 
     ``resuming``: go on from the checkpoint instead of taking new input. ``replaying``: finished
@@ -31,8 +29,7 @@ class Entry:
     dropped: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """How the checkpoint to start from was found.
 
     ``addressed``: by its id, or as that of a time travel; ``newest``: it is the newest one.

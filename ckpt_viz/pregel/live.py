@@ -17,6 +17,13 @@ from ckpt_viz.managed.base import Clock
 from ckpt_viz.pregel.program import Node, Program
 from ckpt_viz.pregel.unreadable import opaque_in
 
+_NEW: dict[str, Any] = {
+    "id": None,
+    "channel_values": {},
+    "channel_versions": {},
+    "versions_seen": {},
+}
+
 
 class ChannelMap(dict[str, BaseChannel]):
     """Channels by name, each made when it is first touched."""
@@ -59,47 +66,56 @@ class Live:
 
     def __init__(self, program: Program, checkpoint: dict[str, Any] | None, ns: str = "") -> None:
         self.ns = ns
-        saved = checkpoint["channel_values"] if checkpoint else {}
         self.program = program
         self.stop = 0  # the superstep that the recursion limit bars
-        self.channels = ChannelMap(program.channels, saved)
-        self.versions: dict[str, Any] = dict(checkpoint["channel_versions"]) if checkpoint else {}
-        self.seen: dict[str, dict[str, Any]] = (
-            {k: dict(v) for k, v in checkpoint["versions_seen"].items()} if checkpoint else {}
-        )
-        self.max_version: Any = max(self.versions.values()) if self.versions else None
         self.changed: dict[str, Any] = {}  # the new versions
         self.saw: dict[str, bool] = {}
-        self.updated: set[str] | None = (
-            set(checkpoint["updated_channels"])
-            if checkpoint and checkpoint.get("updated_channels") is not None
-            else None
-        )
-        self.id: str | None = checkpoint["id"] if checkpoint else None
+        checkpoint = checkpoint or _NEW
+        saved, specs = checkpoint["channel_values"], program.channels
+        self.channels = ChannelMap(specs, saved)
+        self.versions: dict[str, Any] = dict(checkpoint["channel_versions"])
+        self.seen: dict[str, dict[str, Any]] = {
+            k: dict(v) for k, v in checkpoint["versions_seen"].items()
+        }
+        self.max_version: Any = max(self.versions.values(), default=None)
+        updated = checkpoint.get("updated_channels")
+        self.updated: set[str] | None = None if updated is None else set(updated)
+        self.id: str | None = checkpoint["id"]
         self.since = self.id
-        specs = program.channels
         self.volatile = {c for c in saved if c in specs and specs[c].volatile}
 
     def holds(self, name: str) -> bool:
         """Whether a channel of the graph holds a value."""
         return self.channels[name].is_available()
 
+    def note(self, name: str, version: Any) -> None:
+        """The channel has changed: this is its version now."""
+        self.versions[name] = self.changed[name] = self.max_version = version
+
+    def holding(self) -> Iterable[str]:
+        """The channels that may hold a value; none before anything is written."""
+        if not self.versions:
+            return ()
+        channels = self.channels
+        return {*channels, *channels.values_saved, *self.program.born}
+
     def get(self, name: str) -> Any:
         """The channel's value, or MISSING."""
         return self.channels[name].peek()
 
     def candidates(self) -> Iterable[Node]:
-        """The nodes that may be ready: those triggered by what changed, else all."""
-        nodes = self.program.nodes
-        if not self.updated:
-            return nodes.values()
-        index = self.program.triggered
-        names: list[str] = []
-        for channel in self.updated:
-            names += index.get(channel, ())
-        if len(names) > 1:
-            names = sorted(set(names))
-        return [nodes[n] for n in names]
+        """The nodes that may be ready: those that what changed starts, else what holds a value."""
+        nodes, index = self.program.nodes, self.program.triggered
+        names: tuple[str, ...] = ()
+        for channel in self.updated or self.holding():
+            if channel in index:
+                names += index[channel]
+        if len(names) == 1:
+            return (nodes[names[0]],)
+        found = set(names)
+        if self.updated:
+            return [nodes[n] for n in sorted(found)]
+        return [node for name, node in nodes.items() if name in found] if found else ()
 
     def input_of(self, node: Node, step: int) -> tuple[bool, Any]:
         """Whether a node can run, and the value it gets."""
@@ -120,6 +136,15 @@ class Live:
             found = channels[names].peek()
             return None if found is MISSING else found
         return {n: v for n in names if (v := channels[n].peek()) is not MISSING}
+
+    def changed_values(self) -> dict[str, Any]:
+        """The saved forms of the channels that have changed, without the empty ones."""
+        found, channels = {}, self.channels
+        for name in self.changed:
+            value = channels[name].saved()
+            if value is not MISSING:
+                found[name] = value
+        return found
 
     def saved_values(self, names: Iterable[str]) -> dict[str, Any]:
         """The saved forms of the named channels, without the empty ones."""

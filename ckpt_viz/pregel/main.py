@@ -217,7 +217,7 @@ class Pregel(Described, Composable):
             self.interrupt_after_nodes,
             self.context_schema,
             self.program.output_channels,
-            frozenset(self.channels),
+            self.channels,
         )
         if above is not None:
             around = above.run.settings

@@ -150,7 +150,8 @@ Migrate = Callable[[Values, Any], Values] | Mapping[Any, Callable[[Values], Valu
 class Program:
     """A compiled graph, as the engine sees it.
 
-    ``born`` are the triggers that hold a value before anything is written.
+    ``born`` are the triggers that hold a value before anything is written; ``consuming`` tells
+    whether any node has triggers to consume. ``keys`` are the channels of the state itself.
     For a look at what was saved: ``plain`` are the channels that show it as it is, ``full`` those
     that may hold a value where nothing was.
     ``momentary``: the result is what the run last showed of the output channels, which need not
@@ -180,6 +181,8 @@ class Program:
     born: frozenset[str] = field(init=False)
     full: frozenset[str] = field(init=False)
     plain: frozenset[str] = field(init=False)
+    consuming: bool = field(init=False)
+    keys: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         index: dict[str, list[str]] = {}
@@ -189,6 +192,9 @@ class Program:
             node.consumable = tuple(
                 t for t in node.triggers if t in self.channels and self.channels[t].consumable
             )
+        inner = ("branch:to:", "join:", "__")
+        self.keys = frozenset(c for c in self.channels if not c.startswith(inner))
+        self.consuming = any(node.consumable for node in self.nodes.values())
         self.triggered = {trigger: tuple(names) for trigger, names in index.items()}
         self.late = tuple(name for name, ch in self.channels.items() if ch.late)
         kinds = self.channels.items()

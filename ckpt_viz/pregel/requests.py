@@ -17,34 +17,38 @@ class Load:
         self.config = config
 
 
-class Save:
-    """Store a checkpoint, and at once with it the writes of the only task that led to it."""
+class Newest:
+    """The id of a thread's newest checkpoint (None when there is none)."""
 
-    __slots__ = ("checkpoint", "config", "metadata", "versions", "writes")
+    __slots__ = ("config",)
 
-    def __init__(self, config: Any, checkpoint: Any, metadata: Any, versions: Any) -> None:
-        self.writes: SaveWrites | None = None
+    def __init__(self, config: dict[str, Any]) -> None:
         self.config = config
-        self.checkpoint = checkpoint
-        self.metadata = metadata
-        self.versions = versions
+
+
+class Save:
+    """Store a checkpoint, and at once with it the writes of the only task that led to it.
+
+    ``arguments`` are those of a saver's ``put``: config, checkpoint, metadata, new versions.
+    """
+
+    __slots__ = ("arguments", "writes")
+
+    def __init__(self, arguments: tuple[Any, ...], writes: SaveWrites | None) -> None:
+        self.arguments = arguments
+        self.writes = writes
 
 
 class SaveWrites:
-    """Store pending writes under the checkpoint that their task started from."""
+    """Store pending writes under the checkpoint that their task started from.
 
-    __slots__ = ("config", "path", "task_id", "writes")
+    ``arguments`` are those of a saver's ``put_writes``: config, writes, task id, path.
+    """
+
+    __slots__ = ("arguments",)
 
     def __init__(self, config: Any, writes: Sequence[Any], task_id: str, path: str) -> None:
-        self.config = config
-        self.writes = writes
-        self.task_id = task_id
-        self.path = path
-
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        """What a saver's ``put_writes`` takes."""
-        return self.config, self.writes, self.task_id, self.path
+        self.arguments = config, writes, task_id, path
 
 
 class RunOne:

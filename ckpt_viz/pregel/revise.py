@@ -15,7 +15,7 @@ from ckpt_viz.errors import CheckpointNotFoundError, ThreadBusyError
 from ckpt_viz.ids import checkpoint_id
 from ckpt_viz.pregel.edit import inherited, round_steps
 from ckpt_viz.pregel.lease import release, take, take_steps
-from ckpt_viz.pregel.requests import Load
+from ckpt_viz.pregel.requests import Load, Newest
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.types import StateUpdate
 
@@ -67,16 +67,16 @@ def revise_steps(run: Run, base: str | None, revise: Revise) -> Script:
 
 def _come_after(run: Run) -> Script:
     """Let the branch's id be later than the head's, which a clock ahead of ours may have given."""
-    head = yield Load(run.where(None))
+    head = yield Newest(run.where(None))
     if head is not None:
-        checkpoint_id(0, head.checkpoint["id"])  # the next id of this process is later than this
+        checkpoint_id(0, head)  # the next id of this process is later than this
 
 
 def _check_head(run: Run, base: str) -> Script:
     """For savers that do not compare heads themselves."""
-    head = yield Load(run.where(None))
-    if head is not None and head.checkpoint["id"] != base:
+    head = yield Newest(run.where(None))
+    if head not in (None, base):
         raise ThreadBusyError(
             f"Thread {run.settings.config['configurable']['thread_id']!r} has a newer checkpoint, "
-            f"{head.checkpoint['id']}, than {base}, which was to be extended. Nothing was saved."
+            f"{head}, than {base}, which was to be extended. Nothing was saved."
         )

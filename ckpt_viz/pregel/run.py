@@ -249,13 +249,15 @@ class Run:
     def open(self, saved: Any) -> None:
         """Take up a loaded checkpoint tuple, or the virtual empty one."""
         if saved is not None:
-            program = self.program
-            saved = as_written_now(program, saved)
+            program, stored = self.program, saved
+            saved = as_written_now(program, stored)
             versioned = program.version is not None or program.migrate is not None
             found = migrated(program, saved) if versioned else saved
-            self.live = Live(self.program, found.checkpoint, self.ns)
-            changed, versions = changed_by(self.program, saved, found), self.live.versions
-            self.live.changed = {name: versions[name] for name in changed}
+            self.live = live = Live(program, found.checkpoint, self.ns)
+            if found is not stored:
+                live.since = None  # what is stored differs by more than will be noted
+                changed = changed_by(program, saved, found)
+                live.changed = {name: live.versions[name] for name in changed}
             self.pending = list(saved.pending_writes or ())
             self.metadata = saved.metadata
             self.step = saved.metadata.get("step", -2) + 1
@@ -358,11 +360,11 @@ class Run:
     def save(self, source: str) -> Save | None:
         """Make the live state the next checkpoint and count the step; the request to store it."""
         live, step = self.live, self.step
-        self.metadata = {"source": source, "step": step, "parents": self.parents}
-        if self.user:
-            self.metadata |= self.user
-        self.pending = []
-        self.answers.single = []  # an answer that nobody took dies with its checkpoint
+        self.metadata = {"source": source, "step": step, "parents": self.parents, **self.user}
+        if self.pending:
+            self.pending = []
+        if self.answers.single:  # an answer that nobody took dies with its checkpoint
+            self.answers.single = []
         self.step = step + 1
         if not self.identified:
             live.changed.clear()
@@ -383,29 +385,29 @@ class Run:
 
     def _save_request(self, parent: dict[str, Any], time: str) -> Save:
         live = self.live
-        versions, new = live.versions, live.changed
-        partial = self.partial
-        long = partial and (len(versions) > FEW or len(live.seen) > FEW)
-        if long and parent["configurable"].get("checkpoint_id") == live.since:
+        versions, seen, new = live.versions, live.seen, live.changed
+        values = live.changed_values() if self.partial else live.saved_values(versions)
+        long = len(versions) > FEW or len(seen) > FEW
+        if not self.partial:
+            versions, seen = dict(versions), {k: dict(v) for k, v in seen.items()}
+        elif long and parent["configurable"].get("checkpoint_id") == live.since:
             new = Changes(new, live.saw)
         live.changed, live.saw, live.since = {}, {}, live.id
         checkpoint = {
             "v": 4,
             "ts": time,
             "id": live.id,
-            "channel_values": live.saved_values(new if partial else versions),
-            "channel_versions": versions if partial else dict(versions),
-            "versions_seen": live.seen if partial else {k: dict(v) for k, v in live.seen.items()},
+            "channel_values": values,
+            "channel_versions": versions,
+            "versions_seen": seen,
             "updated_channels": None if live.updated is None else sorted(live.updated),
         }
         if self.guarded:
             parent = Extending(parent)
             # What only this process has is kept by the lease from then on.
             self.guarded = not self.saver.never_blocks
-        request = Save(parent, checkpoint, self.metadata, new)
-        if self.held is not None:
-            request.writes, self.held = self.held, None
-        return request
+        held, self.held = self.held, None
+        return Save((parent, checkpoint, self.metadata, new), held)
 
     def keep(self, writes: Sequence[Any], task_id: str, path: str) -> SaveWrites | None:
         """The request that stores pending writes under the current checkpoint, if it is due now."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Container, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ckpt_viz.checkpoint.making import get_checkpoint_metadata
 from ckpt_viz.errors import MissingThreadIdError
@@ -37,8 +36,7 @@ PLACED = frozenset(("thread_id", "checkpoint_ns", "checkpoint_id", *_TOLD))
 """What a node's config says of its place, and the graphs that it calls are not told of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """One run's settings. ``modes`` are the stream modes that somebody listens to."""
 
     config: dict[str, Any]
@@ -55,15 +53,14 @@ class Settings:
     recorded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
+class Defaults(NamedTuple):
     """What the compiled graph says where the caller says nothing."""
 
     before: Any
     after: Any
     context_schema: Any
     output_channels: Any
-    channels: frozenset[str]
+    channels: Container[str]
 
 
 def settings_of(
@@ -76,7 +73,8 @@ def settings_of(
     Raises:
         ValueError: a value that is not allowed.
     """
-    if unknown := sorted(set(options) - _OPTIONS):
+    if not options.keys() <= _OPTIONS:
+        unknown = sorted(options.keys() - _OPTIONS)
         text = f"Keyword {unknown} means nothing here; the keywords are {sorted(_OPTIONS)}."
         warnings.warn(text, stacklevel=4)
     form = form_of(modes, options)
@@ -102,7 +100,9 @@ def settings_of(
 def _second(options: Mapping[str, Any], name: str, choices: tuple[str, str]) -> bool:
     """Whether an option of two choices, the first by default, is the second."""
     chosen = options.get(name)
-    if chosen not in (None, *choices):
+    if chosen is None:
+        return False
+    if chosen not in choices:
         raise ValueError(f"{name} is {choices[0]!r} or {choices[1]!r}, not {chosen!r}.")
     return bool(chosen == choices[1])
 
@@ -228,7 +228,9 @@ def with_parents(config: Any, metadata: Mapping[str, Any] | None) -> Any:
 def user_metadata(config: Mapping[str, Any]) -> dict[str, Any]:
     """The scalar entries of ``metadata`` and ``configurable`` that go into checkpoints."""
     found = get_checkpoint_metadata(config, {})
-    return {k: v for k, v in found.items() if k not in ("source", "step", "parents")}
+    for key in ("source", "step", "parents"):
+        found.pop(key, None)
+    return found
 
 
 _NAMING = ("thread_id", "checkpoint_id", "checkpoint_ns", "task_id", "run_id", "assistant_id")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ckpt_viz.constants import INTERRUPT
 from ckpt_viz.parts import GraphOutput
@@ -18,8 +17,7 @@ Mapper = Callable[[dict[str, Any]], Any] | None
 """Makes an instance of a schema's class from values; None where values stay a dictionary."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """What one caller asked for.
 
     ``many``: chunks name their mode; ``subgraphs``: and their namespace; ``typed``: they are
@@ -56,6 +54,11 @@ class Form:
         return made if mode in self.shown else SILENT
 
 
+_FORMING = frozenset({"print_mode", "debug", "subgraphs", "version"})
+_RESULT = Form()
+"""That of a caller who wants the result alone."""
+
+
 def _print(ns: tuple[str, ...], mode: str, payload: Any) -> None:
     where = f"\033[1m[{mode}]\033[0m"
     if ns:
@@ -69,6 +72,8 @@ def form_of(modes: Any, options: Any) -> Form:
     Raises:
         ValueError: a stream mode that does not exist.
     """
+    if modes == () and options.keys().isdisjoint(_FORMING):
+        return _RESULT
     printed = options.get("print_mode") or ()
     printed = {printed} if isinstance(printed, str) else set(printed)
     if options.get("debug"):

@@ -73,18 +73,19 @@ class Task:
             base = id_bytes(self.base or "")
             if self.within:
                 base += f"{self.within}{NS_SEP}".encode()
-            name, step = self.name, self.step
-            if self.path[0] == PULL:
-                head, tail = self.node.id_parts
-                self._id = hash_uuid(b"%b%b%d%b" % (base, head, step, tail))
-            elif self.caller is None:
-                kind, index, *_ = self.path
-                self._id = hash_uuid(base + f"{name}{step}{name}{kind}{index}".encode())
-            else:
-                kind, above, index, _ = self.path
-                text = f"{name}{step}{name}{kind}{path_text(above)}{index}"
-                self._id = hash_uuid(base + text.encode())
+            head, tail = self.node.id_parts
+            if self.path[0] != PULL:
+                tail = self._called_as().encode()
+            self._id = hash_uuid(b"%b%b%d%b" % (base, head, self.step, tail))
         return self._id
+
+    def _called_as(self) -> str:
+        """What tells apart the calls of a node that no trigger made."""
+        if self.caller is None:
+            kind, index, *_ = self.path
+            return f"{self.name}{kind}{index}"
+        kind, above, index, _ = self.path
+        return f"{self.name}{kind}{path_text(above)}{index}"
 
     @property
     def ns(self) -> str:

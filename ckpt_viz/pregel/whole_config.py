@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from ckpt_viz.checkpoint.base import newest_of
+
 
 class WholeConfig:
     """A saver of somebody's own, to which each call's config is the caller's, placed.
@@ -29,6 +31,14 @@ class WholeConfig:
     def get_tuple(self, config: Any) -> Any:
         """As the saver's."""
         return self.saver.get_tuple(self._whole(config))
+
+    def newest_id(self, config: Any) -> Any:
+        """The newest checkpoint's id."""
+        return newest_of(self.get_tuple(config))
+
+    async def anewest_id(self, config: Any) -> Any:
+        """The newest checkpoint's id."""
+        return newest_of(await self.aget_tuple(config))
 
     def put(self, config: Any, *rest: Any) -> Any:
         """As the saver's."""

@@ -166,6 +166,10 @@ class BaseCheckpointSaver:
         itself, unless it says otherwise."""
         super().__init_subclass__(**options)
         own = vars(cls)
+        if "get_tuple" in own and "newest_id" not in own:
+            cls.newest_id = BaseCheckpointSaver.newest_id  # type: ignore[method-assign]
+        if "aget_tuple" in own and "anewest_id" not in own:
+            cls.anewest_id = BaseCheckpointSaver.anewest_id  # type: ignore[method-assign]
         if own.keys() & {"put", "aput", "put_writes", "aput_writes"}:
             for name in {"partial_values", "joins_writes"} - own.keys():
                 setattr(cls, name, False)
@@ -188,6 +192,13 @@ class BaseCheckpointSaver:
     def get_tuple(self, config: Config) -> CheckpointTuple | None:
         """The addressed checkpoint, or the newest of the thread; None if there is none."""
         raise NotImplementedError
+
+    def newest_id(self, config: Config) -> str | None:
+        """The id of the newest checkpoint of a thread and namespace, or None; config names no id.
+
+        A saver that can tell it without reading the checkpoint says so here.
+        """
+        return newest_of(self.get_tuple(config))
 
     def list(
         self,
@@ -299,6 +310,10 @@ class BaseCheckpointSaver:
 
     aget_tuple = _twin(get_tuple)
 
+    async def anewest_id(self, config: Config) -> str | None:
+        """As `newest_id`."""
+        return newest_of(await self.aget_tuple(config))
+
     async def alist(
         self,
         config: Config | None,
@@ -352,17 +367,20 @@ class BaseCheckpointSaver:
         return self
 
 
+def newest_of(found: Any) -> str | None:
+    """The id in what was read as the newest checkpoint; None if there is none."""
+    return None if found is None else found.checkpoint["id"]
+
+
 def text_version(current: Any, channel: Any = None) -> str:
     """The version after ``current``: a counter with a random tail, as text.
 
     The tail keeps apart the values that two branches wrote in the same step.
     """
-    if current is None:
-        number = 0
-    elif isinstance(current, str):
-        number = int(current[:32]) if current[32:33] == "." else int(current.partition(".")[0])
+    if current.__class__ is str:
+        number = int(current.partition(".")[0])
     else:
-        number = int(current)
+        number = 0 if current is None else int(current)
     return f"{str(number + 1).zfill(32)}.0.{getrandbits(53)}"
 
 
@@ -426,12 +444,10 @@ def pack_values(
     """``(channel, version, typed)`` of each new version; a channel without value is empty."""
     found: list[tuple[str, Any, Typed]] = []
     for channel, version in new_versions.items():
-        typed = EMPTY
-        if channel in values:
-            try:
-                typed = dumps(values[channel])
-            except SerializationError as error:
-                raise named(error, channel) from error
+        try:
+            typed = dumps(values[channel]) if channel in values else EMPTY
+        except SerializationError as error:
+            raise named(error, channel) from error
         found.append((channel, version, typed))
     return found
 
