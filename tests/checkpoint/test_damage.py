@@ -174,6 +174,10 @@ def read_damaged(folder: Path, rounds: int) -> Counter[str]:
                 lambda: list(one.get_state_history(THREAD)),
                 lambda: one.get_state(THREAD),
                 saver.threads,
+                saver.thread_heads,
+                lambda: saver.namespaces("1"),
+                lambda: saver.labels("1"),
+                lambda: saver.prune(["1"], dry_run=True),
                 saver.storage_report,
             ):
                 try:

@@ -207,7 +207,7 @@ class ScriptedSaver(Opened, WholeThreads):
         """``(thread, its newest checkpoint)`` where the id holds `query`, newest first."""
         counted = self._colours.run(self._transact(self._rows.count))
         wanted = query.casefold()
-        found = [(row[0], row[3]) for row in counted if wanted in row[0].casefold()]
+        found = [(row[0], row[3]) for row in counted if wanted in str(row[0]).casefold()]
         return sorted(found, key=lambda one: one[1], reverse=True)
 
     def count_checkpoints(self, threads: Sequence[str]) -> dict[str, int]:

@@ -1,4 +1,7 @@
-"""What a saver does with whole threads, said once for all of them: each is one plan."""
+"""What a saver does with whole threads, said once for all of them: each is one plan.
+
+Names are compared as text whatever they are: those of a damaged file may be none.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,9 @@ class WholeThreads(BaseCheckpointSaver):
         return [
             dict(zip(_COUNTED, (thread, count, step, time_of(id_), size), strict=True))
             for id_, thread, count, step, size in sorted(
-                ((row[3], *row[:3], row[4]) for row in rows), key=lambda r: r[:2], reverse=True
+                ((row[3], *row[:3], row[4]) for row in rows),
+                key=lambda r: (str(r[0]), str(r[1])),
+                reverse=True,
             )
         ]
 
@@ -53,7 +58,8 @@ class WholeThreads(BaseCheckpointSaver):
     def _namespaces(self, thread_id: str) -> Plan[list[str]]:
         """The namespaces in which a thread has checkpoints, sorted."""
         rows = self._upkeep.rows
-        return sorted((yield Transaction(lambda: rows.namespaces(str(thread_id)), READ)))
+        found = yield Transaction(lambda: rows.namespaces(str(thread_id)), READ)
+        return sorted(found, key=str)
 
     namespaces, anamespaces = both(_namespaces)
 
@@ -158,7 +164,7 @@ class WholeThreads(BaseCheckpointSaver):
         found = yield Transaction(lambda: self._upkeep.rows.labels(str(thread_id)), READ)
         return [
             {"checkpoint_ns": ns, "checkpoint_id": id_, "label": found[ns, id_]}
-            for ns, id_ in sorted(found, key=lambda key: (key[1], key[0]), reverse=True)
+            for ns, id_ in sorted(found, key=lambda key: (str(key[1]), str(key[0])), reverse=True)
         ]
 
     labels, alabels = both(_labels)

@@ -55,7 +55,7 @@ class Thread:
 
     def namespaces(self) -> list[str]:
         """The namespaces that hold checkpoints."""
-        return sorted(self._rows)
+        return sorted(self._rows, key=str)
 
     def rows(self, ns: str) -> dict[str, Row]:
         """The checkpoints of a namespace."""

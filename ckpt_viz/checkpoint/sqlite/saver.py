@@ -136,7 +136,7 @@ class SqliteSaver(ScriptedSaver):
         """``(thread, newest root checkpoint)`` where the id holds `query`, newest first."""
         wanted = query.casefold()
         found = self._colours.run(self._transact(self._rows.heads))
-        return [one for one in found if wanted in one[0].casefold()]
+        return [one for one in found if wanted in str(one[0]).casefold()]
 
     def _setup(self) -> Plan[None]:
         yield Transaction(_nothing, READ)
