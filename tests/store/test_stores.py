@@ -32,9 +32,9 @@ def test_an_item_tells_what_the_documentation_shows(store):
     assert shown["created_at"] <= shown["updated_at"]
     assert shown["created_at"].endswith("+00:00")
     assert list(store.get(("1", "memories"), "key").dict()) == [
-        "value",
-        "key",
         "namespace",
+        "key",
+        "value",
         "created_at",
         "updated_at",
     ]
