@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from itertools import count
 from random import getrandbits
 
 from xxhash import xxh3_128_hexdigest
@@ -63,6 +64,7 @@ class _Clock:
 
 
 _clock = _Clock()
+_runs = count()
 os.register_at_fork(after_in_child=_clock.reset)
 
 
@@ -94,6 +96,11 @@ def stamp(step: int, parent: str | None = None) -> tuple[str, str]:
         micro = past // 1000
         fraction = f"{_TWO[micro // 10_000]}{_TWO[micro // 100 % 100]}{_TWO[micro % 100]}"
         return id_, f"{clock.text}{fraction}+00:00"
+
+
+def unsaved() -> str:
+    """What task ids are hashed from in a run without a saver: no two runs share it."""
+    return f"{next(_runs)}{_clock.node}"
 
 
 def tick_of(id_: str) -> int:

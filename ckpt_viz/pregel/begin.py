@@ -175,7 +175,8 @@ def _take_command(run: Run, command: Command[Any], again: Any) -> Script:
     if writes:
         # With durability `exit` an answer is kept by the task that took it, and by nobody else.
         kept = [w for w in writes if not (run.deferring and w[0] == RESUME)]
-        if kept and run.live.id is not None and (request := run.keep(kept, NULL_TASK_ID, "")):
+        begun = run.saver is not None and run.live.id is not None
+        if kept and begun and (request := run.keep(kept, NULL_TASK_ID, "")):
             yield request
         run.pending = [w for w in run.pending if w[0] != NULL_TASK_ID]
         run.pending += [(NULL_TASK_ID, c, v) for c, v in writes]

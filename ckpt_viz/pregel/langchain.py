@@ -171,7 +171,7 @@ class Trace:
         module = sys.modules.get("ckpt_viz.callbacks")
         if module is not None:
             within = tuple(run.live.ns.split("|")) if run.live.ns else ()
-            where = (run.live.id or "", within)  # without a saver there is no id
+            where = (run.live.id, within)
             event = getattr(module, kind)(self.root.run_id, status, *where, *more)
             yield Ask(lambda awaited: module.tell(self.root.handlers, awaited, event))
 

@@ -64,7 +64,13 @@ class Live:
         "volatile",
     )
 
-    def __init__(self, program: Program, checkpoint: dict[str, Any] | None, ns: str = "") -> None:
+    def __init__(
+        self,
+        program: Program,
+        checkpoint: dict[str, Any] | None,
+        ns: str = "",
+        id: str | None = None,
+    ) -> None:
         self.ns = ns
         self.program = program
         self.stop = 0  # the superstep that the recursion limit bars
@@ -80,7 +86,7 @@ class Live:
         self.max_version: Any = max(self.versions.values(), default=None)
         updated = checkpoint.get("updated_channels")
         self.updated: set[str] | None = None if updated is None else set(updated)
-        self.id: str | None = checkpoint["id"]
+        self.id: str | None = checkpoint["id"] or id
         self.since = self.id
         self.volatile = {c for c in saved if c in specs and specs[c].volatile}
 

@@ -18,7 +18,7 @@ from ckpt_viz.constants import (
     TASKS,
 )
 from ckpt_viz.errors import GraphBubbleUp, is_invalid_resume
-from ckpt_viz.ids import stamp
+from ckpt_viz.ids import stamp, unsaved
 from ckpt_viz.pregel import events
 from ckpt_viz.pregel.algo import NextVersion
 from ckpt_viz.pregel.langchain import Trace
@@ -166,7 +166,7 @@ class Run:
         self.replay = nest.replay
         self.going_on = self.resumed = False
         self.before: Any = None
-        self.live = Live(program, None, nest.ns)
+        self.live = Live(program, None, nest.ns, unsaved() if saver is None else None)
         self.metadata: dict[str, Any] = {}
         self.user = user_metadata(settings.config)
         if program.version is not None:
