@@ -39,9 +39,9 @@ class _Clock:
 
     def reset(self) -> None:
         """Start anew, as a forked process must: it shares no ticks with its parent."""
-        self.base = self.second = 0
+        self.second = -_SECOND  # long over, whatever the time is
+        self.base = self.low = 0
         self.count = self.high = -1
-        self.low = 0
         self.last_id = self.high_text = self.text = ""
         self.node = f"-{getrandbits(48):012x}"  # one a process: its ticks tell its ids apart
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import operator
 import random
@@ -13,9 +14,11 @@ from typing import Annotated, Any
 import pytest
 from typing_extensions import TypedDict
 
+from ckpt_viz.checkpoint.kept import Changes
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.graph import END, START, StateGraph
+from ckpt_viz.ids import checkpoint_id
 
 from .test_savers import config, put
 
@@ -192,6 +195,40 @@ def test_many_channels_are_not_rewritten_at_each_step() -> None:
     assert [f.checkpoint["versions_seen"] for f in fresh.list(config())] == [
         c["versions_seen"] for c in seen
     ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_long_maps_come_back_whoever_tells_what_changed(seed: int) -> None:
+    """Puts that tell their changes and puts that do not, on one line and on branches of it."""
+    rng, saver = random.Random(seed), InMemorySaver()
+    made: list[tuple[Any, dict[str, Any]]] = []
+    maps: dict[str, Any] = {"channel_versions": {}, "versions_seen": {}}
+    parent = config()
+    for step in range(80):
+        if made and rng.random() < 0.2:
+            parent, maps = rng.choice(made)
+        maps = copy.deepcopy(maps)
+        version = f"{step:032}.{seed}"
+        new = {f"channel {rng.randrange(40)}": version for _ in range(3)}
+        seen = {f"node {rng.randrange(40)}": {"c": version} for _ in range(2)}
+        maps["channel_versions"] |= new
+        maps["versions_seen"] |= seen
+        told = Changes(new, dict.fromkeys(seen, True)) if rng.random() < 0.7 else new
+        body = {
+            "v": 4,
+            "ts": "2024-08-29T19:19:38.821749+00:00",
+            "id": checkpoint_id(step, parent["configurable"].get("checkpoint_id")),
+            "channel_values": dict.fromkeys(new, step),
+            **maps,
+            "updated_channels": sorted(new),
+        }
+        parent = saver.put(parent, body, {"source": "loop", "step": step, "parents": {}}, told)
+        made.append((parent, maps))
+    tags = {row[0][0] for row in saver.storage["t"][""].values()}
+    assert tags == {"msgpack", "delta"}
+    for where, known in made:
+        found = saver.get_tuple(where).checkpoint
+        assert {key: found[key] for key in known} == known
 
 
 def sqlite_bytes(path: Any) -> int:

@@ -117,6 +117,25 @@ def test_newest_is_the_greatest_id_whatever_the_branch(saver):
     assert found.checkpoint["channel_values"] == {"n": 7}
 
 
+def test_the_newest_id_is_told_without_its_checkpoint(saver):
+    assert saver.newest_id(config()) is None
+    first, *_, last = chain(saver, 3)
+    assert saver.newest_id(config()) == last["configurable"]["checkpoint_id"]
+    branch = put(saver, first, 9, {"n": 9})
+    assert saver.newest_id(config()) == branch["configurable"]["checkpoint_id"]
+    assert saver.newest_id(config(ns="other")) is None
+
+
+def test_a_saver_that_reads_in_a_way_of_its_own_tells_its_own_newest():
+    class Blind(InMemorySaver):
+        def get_tuple(self, config: Any) -> Any:
+            return None
+
+    saver = Blind()
+    chain(saver, 2)
+    assert saver.newest_id(config()) is None
+
+
 def test_list_goes_down_and_can_be_cut(saver):
     made = [c["configurable"]["checkpoint_id"] for c in chain(saver, 5)]
     assert ids(saver.list(config())) == made[::-1]
