@@ -74,11 +74,18 @@ def explain(evidence: Evidence, node: str, path: tuple[Any, ...]) -> str:
 def sentence(reason: str, sent: Sequence[str], resumed: Sequence[str]) -> str:
     """A reason with its values: the argument of a `Send`, and the answers to interrupts.
 
+    Each answer runs the node anew from its first line, which surprises where there are several.
+
     >>> sentence("sent by plan, 1 of 2", ["{i: 0}"], ["'yes'"])
     "sent by plan, 1 of 2, with {i: 0}; resumed with 'yes'"
+    >>> sentence("ran", [], ["1", "2"])
+    'ran; resumed with 1, 2: its code before the first question ran 3 times'
     """
     text = f"{reason}, with {sent[0]}" if sent else reason
-    return f"{text}; resumed with {', '.join(resumed)}" if resumed else text
+    if not resumed:
+        return text
+    again = f": its code before the first question ran {len(resumed) + 1} times"
+    return f"{text}; resumed with {', '.join(resumed)}{again if len(resumed) > 1 else ''}"
 
 
 def argument(evidence: Evidence, path: tuple[Any, ...]) -> tuple[Any, ...]:
