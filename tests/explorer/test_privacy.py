@@ -132,21 +132,30 @@ def test_write_false_is_held_in_python(e):
         "replay": {},
         "resume": {"answers": {}},
         "run": {"input": {"n": 1}},
+        "make_head": {},
     }
     for kind, body in acts.items():
         reply = page.ask(kind, checkpoint=head, act=kind, **body)
         ended = None if not reply["ok"] else page.ended()
         told = reply.get("error") or (ended or {}).get("error")
         assert "write=False" in json.dumps(told), kind
-        assert hello["can"][kind]["ok"] is False
+        assert hello["can"][{"make_head": "fork"}.get(kind, kind)]["ok"] is False
     for act in (
         lambda x: x.fork({"n": 2}),
         lambda x: x.replay(),
         lambda x: x.resume("yes"),
         lambda x: x.run({"n": 1}),
+        lambda x: x.edit("n", 3),
+        lambda x: x.timeline.make_head(head),
+        lambda x: x.timeline.update(head, {"n": 4}),
+        lambda x: x.timeline.prune(),
+        lambda x: x.timeline.delete_thread("1"),
     ):
         with pytest.raises(Exception, match="write=False"):
             act(page.explorer)
+    page.get("note", checkpoint=head, text="only here")
+    assert page.explorer.timeline.labels() == {head: "only here"}
+    assert not explore(graph, "1", follow=False).timeline.labels()
     assert len(list(graph.get_state_history(CONFIG))) == before
 
 
