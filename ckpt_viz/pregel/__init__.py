@@ -1,6 +1,6 @@
 """The superstep engine."""
 
 from ckpt_viz.pregel.main import Pregel
-from ckpt_viz.pregel.nodes import NodeBuilder
+from ckpt_viz.pregel.nodes import ChannelWriteEntry, NodeBuilder
 
-__all__ = ["NodeBuilder", "Pregel"]
+__all__ = ["ChannelWriteEntry", "NodeBuilder", "Pregel"]

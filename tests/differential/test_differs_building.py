@@ -110,3 +110,35 @@ def test_a_frame_without_edges_inside_a_frame() -> None:
         return "(a)" in graph.get_graph(xray=True).draw_mermaid()
 
     assert both(question) == (False, True)
+
+
+def test_the_node_of_a_handler_is_not_drawn() -> None:
+    """There it stands alone beside the graph, whose start is no start any more."""
+
+    def question(e: Engine) -> Any:
+        nodes = {"a": (adds("a"), {"error_handler": lambda s: None})}
+        drawn = e.build(State, nodes, [(e.START, "a")]).get_graph().draw_mermaid()
+        return "__error_handler__a" in drawn, ":::first" in drawn
+
+    assert both(question) == ((True, False), (False, True))
+
+
+def test_a_builder_with_a_default_handler_compiles_twice() -> None:
+    def question(e: Engine) -> Any:
+        builder = e.StateGraph(State).set_node_defaults(error_handler=lambda s: None)
+        builder.add_node("a", adds("a")).add_edge(e.START, "a").compile()
+        return outcome(builder.compile)
+
+    assert both(question) == ("ValueError", "fine")
+
+
+def test_a_topic_and_its_checkpoint_share_nothing() -> None:
+    """There what is written to the copy is written to the channel too."""
+
+    def question(e: Engine) -> Any:
+        topic = e.Topic(str, accumulate=True)
+        topic.update(["a"])
+        topic.from_checkpoint(topic.checkpoint()).update(["b"])
+        return topic.get()
+
+    assert both(question) == (["a", "b"], ["a"])

@@ -10,7 +10,7 @@ import pytest
 from ckpt_viz.channels import EphemeralValue, LastValue, Topic
 from ckpt_viz.checkpoint.memory import InMemorySaver
 from ckpt_viz.errors import InvalidUpdateError
-from ckpt_viz.pregel import NodeBuilder, Pregel
+from ckpt_viz.pregel import ChannelWriteEntry, NodeBuilder, Pregel
 
 C: dict[str, Any] = {"configurable": {"thread_id": "1"}}
 
@@ -117,3 +117,23 @@ def test_several_channels_are_described_by_name() -> None:
     assert list(graph.get_input_jsonschema()["properties"]) == ["x", "y"]
     assert list(graph.get_output_jsonschema()["properties"]) == ["z", "x"]
     assert graph.InputType is None
+
+
+def test_entries_say_how_an_output_is_written() -> None:
+    """A write of None can be left out, which ends a loop; others are constants or mapped."""
+    grow = NodeBuilder().subscribe_only("value").do(lambda x: x + x if len(x) < 10 else None)
+    loop = Pregel(
+        nodes={"grow": grow.write_to(ChannelWriteEntry("value", skip_none=True))},
+        channels={"value": EphemeralValue(str)},
+        input_channels=["value"],
+        output_channels=["value"],
+    )
+    assert loop.invoke({"value": "a"}) == {"value": "a" * 16}
+    entries = (ChannelWriteEntry("mid", 3), ChannelWriteEntry("output", mapper=lambda x: x * 10))
+    graph = Pregel(
+        nodes={"one": NodeBuilder().subscribe_only("input").write_to(*entries)},
+        channels={k: LastValue(int) for k in ("input", "mid", "output")},
+        input_channels="input",
+        output_channels=["mid", "output"],
+    )
+    assert graph.invoke(1) == {"mid": 3, "output": 10}
