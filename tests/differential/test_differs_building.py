@@ -85,6 +85,17 @@ def test_a_command_with_an_update_that_is_no_dictionary(update: Any) -> None:
     assert both(question) == ("fine", "InvalidUpdateError")
 
 
+def test_a_word_that_nobody_knows() -> None:
+    """There a keyword that means nothing is taken without a word."""
+
+    def question(e: Engine) -> Any:
+        builder = e.StateGraph(State)
+        nodes = outcome(lambda: builder.add_node("a", adds("a"), retries=3))
+        return outcome(lambda: e.StateGraph(State, inputs=State)), nodes
+
+    assert both(question) == (("fine", "fine"), ("TypeError", "TypeError"))
+
+
 def test_a_change_after_compiling_is_a_warning() -> None:
     """There it is a line in the log."""
 
