@@ -46,9 +46,11 @@ class CompiledStateGraph(Pregel):
         for name, spec in self.builder.nodes.items():
             if name in self.nodes and not spec.is_error_handler:
                 graph.nodes[name] = Node(name, name, spec.func, self._told(name, spec))
-        graph.nodes[END] = Node(END, END)
+        edges = edges_of(self.builder)
+        if any(edge.target == END for edge in edges):
+            graph.nodes[END] = Node(END, END)
         known = graph.nodes.keys()
-        graph.edges = [e for e in edges_of(self.builder) if {e.source, e.target} <= known]
+        graph.edges = [e for e in edges if {e.source, e.target} <= known]
         inner = self.get_subgraphs() if xray and hasattr(self, "get_subgraphs") else ()
         for name, subgraph in inner:
             if name in graph.nodes and hasattr(subgraph, "get_graph"):

@@ -1,7 +1,8 @@
 """The edges of a state graph as a drawing shows them: found by walking it, without running it.
 
 A node that nothing reaches has no edges, a node that leads nowhere leads to the end, and a graph
-that only ever loops ends after some step. These are the rules of LangGraph's drawings.
+that only ever loops ends where one node is alone after some step. A router is walked once. These
+are the rules of LangGraph's drawings.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class Walk:
         self.edges: dict[tuple[str, str], Edge] = {}
         self.waiting: dict[str, set[str]] = {}
         self.seen: dict[Any, set[str]] = {}
+        self.walked: set[str] = set()
         self.out: dict[str, list[Edge]] = {}
         for edge in self._declared():
             self.out.setdefault(edge.source, []).append(edge)
@@ -30,14 +32,14 @@ class Walk:
     def _declared(self) -> Iterator[Edge]:
         """All edges that are written down, the stronger ones last: of labels the first by name."""
         builder = self.builder
-        for name, spec in builder.nodes.items():
-            ends = spec.ends or ()
-            for end in ends:
-                yield Edge(name, end, ends[end] if isinstance(ends, dict) else None, True)
         for start, end in sorted(builder.edges):
             if end != END:
                 yield Edge(start, end)
         edges: list[Edge] = []
+        for name, spec in builder.nodes.items():
+            ends = spec.ends or ()
+            for end in ends:
+                edges.append(Edge(name, end, ends[end] if isinstance(ends, dict) else None, True))
         for start, branches in builder.branches.items():
             for branch in branches.values():
                 for key, end in (branch.ends or {}).items():
@@ -58,13 +60,17 @@ class Walk:
         ends = [Edge(n, END) for n in sorted(reached - lead) if n in self.builder.nodes]
         if START not in lead:
             ends.append(Edge(START, END, None, True))
-        if not ends and not any(edge.target == END for edge in found):
-            ends = [Edge(name, END, None, True) for name in sorted(last)]
+        if not ends and len(last) == 1 and not any(edge.target == END for edge in found):
+            ends = [Edge(last[0], END, None, True)]
         return found + ends
 
     def _step(self, tasks: list[str]) -> list[str]:
         for name in tasks:
+            again = name in self.walked
+            self.walked.add(name)
             for edge in self.out.get(name, ()):
+                if again and edge.conditional:  # these are walked once
+                    continue
                 if edge.target == END:
                     self.edges[name, END] = edge
                 else:
