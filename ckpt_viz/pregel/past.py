@@ -1,7 +1,7 @@
 """The state of a checkpoint that is only looked at.
 
 Nothing is written to it, so nothing is copied, and a channel whose value is what was saved is not
-made at all. What runs next is decided where a run decides it; a node's input is not made.
+made at all. What runs next is decided where a run decides it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from ckpt_viz.channels import MISSING
 from ckpt_viz.constants import TASKS
-from ckpt_viz.pregel.live import Live
+from ckpt_viz.pregel.live import ChannelMap, Live
 from ckpt_viz.pregel.program import Node, Program
 
 
@@ -55,7 +55,10 @@ class Past(Live):
         return [node for name, node in nodes.items() if name in wanted] if names else ()
 
     def input_of(self, node: Node, step: int) -> tuple[bool, Any]:
-        """Whether a node can run; its input is not made."""
+        """Whether a node can run. Its input is made only where it is of a class, which may fail."""
+        if node.schema is not None:
+            self.channels, self.stop = ChannelMap(self.program.channels, self.saved), 0
+            return super().input_of(node, step)
         return not node.single or self.holds(node.reads[0]), None
 
     def read(self, names: str | tuple[str, ...]) -> Any:

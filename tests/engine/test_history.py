@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self, TypedDict
 
 import pytest
+from pydantic import BaseModel, ValidationError
 
 from ckpt_viz.channels import BaseChannel, BinaryOperatorAggregate, LastValue, Topic
 from ckpt_viz.channels.base import MISSING
@@ -184,3 +185,27 @@ def test_of_two_snapshots_only_one_is_changed_where_nothing_was_written(saver: A
     first, second = graph.get_state(C), graph.get_state(C)
     first.values["log"].append("spoilt")
     assert second.values["log"] == [] == graph.get_state(C).values["log"]
+
+
+def test_a_state_that_its_class_refuses_is_refused_in_a_look_too() -> None:
+    """As there."""
+
+    class Text(BaseModel):
+        n: str = ""
+
+    class Number(BaseModel):
+        n: int = 0
+
+    def make(schema: Any) -> Any:
+        b = StateGraph(schema)
+        b.add_node("x", lambda s: {}).add_node("y", lambda s: {}).add_edge(START, "x")
+        return b.add_edge("x", "y").compile(checkpointer=saver, interrupt_before=["y"])
+
+    saver = InMemorySaver()
+    make(Text).invoke({"n": "no number"}, C)
+    assert make(Text).get_state(C).next == ("y",)
+    with pytest.raises(ValidationError) as caught:
+        make(Number).get_state(C)
+    assert "Before task with name 'y'" in caught.value.__notes__[0]
+    with pytest.raises(ValidationError):
+        list(make(Number).get_state_history(C))
