@@ -18,15 +18,15 @@ class Turn:
     What a step made ready runs before the next step, and so does the run's own cancellation.
     """
 
-    __slots__ = ("_last", "_owner", "_ready")
+    __slots__ = ("_cancelling", "_last", "_ready")
 
     def __init__(self, loop: Any, owner: Any) -> None:
         self._ready: Any = getattr(loop, "_ready", None)  # only asyncio's own loop shows it
-        self._owner = owner
+        self._cancelling: Any = int if owner is None else owner.cancelling
         self._last = 0.0
 
     def __await__(self) -> Generator[None, None, None]:
         now, ready = time.monotonic(), self._ready
-        if ready or ready is None or now - self._last > SLICE or self._owner.cancelling():
+        if ready or ready is None or now - self._last > SLICE or self._cancelling():
             self._last = now
             yield
