@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, Protocol
 
 from ckpt_viz.constants import CONTROL, PULL, PUSH, TASKS
@@ -18,6 +19,7 @@ from ckpt_viz.pregel.program import Node, Program, Write
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import TimeoutPolicy
 
+_PATH = attrgetter("path_text")
 NextVersion = Callable[[Any], Any]
 
 
@@ -25,28 +27,24 @@ class Writer(Protocol):
     """What `apply_writes` needs of a task."""
 
     name: str
-    path: tuple[Any, ...]
     triggers: tuple[str, ...]
     writes: list[Write]
+
+    @property
+    def path_text(self) -> str:
+        """What the step's writers are ordered by."""
 
 
 class Writes:
     """Writes that no task made: the caller's, the input's, or an update's."""
 
-    __slots__ = ("name", "path", "triggers", "writes")
+    __slots__ = ("name", "triggers", "writes")
+    path_text = ""
 
     def __init__(self, name: str, triggers: tuple[str, ...], writes: list[Write]) -> None:
         self.name = name
-        self.path: tuple[Any, ...] = ()
         self.triggers = triggers
         self.writes = writes
-
-
-def _order(task: Writer) -> tuple[Any, ...]:
-    path = task.path
-    if len(path) == 2 and path[0] == PULL:
-        return path
-    return tuple([f"{p:010d}" if isinstance(p, int) else str(p) for p in path[:3]])
 
 
 def _group(program: Program, tasks: Sequence[Writer]) -> dict[str, list[Any]]:
@@ -104,7 +102,7 @@ def apply_writes(live: Live, tasks: Sequence[Writer], next_version: NextVersion)
         InvalidUpdateError: a channel refuses its values (from the channel).
     """
     if len(tasks) > 1:
-        tasks = sorted(tasks, key=_order)
+        tasks = sorted(tasks, key=_PATH)
     program, volatile = live.program, live.volatile
     version = next_version(live.max_version)
     bump = _mark_seen(live, tasks)
