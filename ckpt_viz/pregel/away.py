@@ -86,7 +86,7 @@ class Away:
         end = time.monotonic() + LONG
         failure: BaseException | None = None
         try:
-            while True:
+            while not self._left:
                 answer, error = self._answer(request)
                 with self._lock:
                     if self._left:
@@ -108,12 +108,15 @@ class Away:
             return None, failure
 
     def _together(self, run: Run, saver: Any, request: Together) -> Task | None:
-        self._step = step = Step(run, saver, self._driver.staff())
+        with self._lock:
+            if self._left:
+                return None
+            self._step = step = Step(run, saver, self._driver.staff())
         return step.go(request.tasks)
 
     def leave(self) -> None:
         """Take the script back, whatever the thread is at."""
-        if self._step is not None:
-            self._step.leave()
         with self._lock:
             self._left = True
+        if self._step is not None:
+            self._step.leave()

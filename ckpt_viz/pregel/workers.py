@@ -31,6 +31,7 @@ class Workers:
         "_begun",
         "_busy",
         "_calling",
+        "_closed",
         "_dozing",
         "_here",
         "_jobs",
@@ -50,7 +51,7 @@ class Workers:
         self._busy: set[int] = set()
         self._calling = threading.Lock()
         self._begun = 0
-        self._here = self._slow = False
+        self._closed = self._here = self._slow = False
         self._ring: SimpleQueue[bool] = SimpleQueue()
         self._watcher: threading.Thread | None = None
         self._dozing = False
@@ -102,6 +103,8 @@ class Workers:
 
     def _call(self, count: int) -> None:
         with self._calling:
+            if self._closed:
+                return
             most = min(self.limit - self._here, len(self._busy) + count)
             for number in range(len(self._threads), most):
                 name = f"ckpt_viz-{number}"
@@ -127,8 +130,11 @@ class Workers:
     def _watch(self) -> None:
         """See to it that somebody looks whether the caller is held up by a job."""
         if self._watcher is None:
-            self._watcher = threading.Thread(target=self._look, name="ckpt_viz-w", daemon=True)
-            self._watcher.start()
+            with self._calling:
+                if not self._closed:
+                    watcher = threading.Thread(target=self._look, name="ckpt_viz-w", daemon=True)
+                    watcher.start()
+                    self._watcher = watcher
         elif self._dozing:
             self._dozing = False
             self._ring.put(True)
@@ -163,15 +169,17 @@ class Workers:
         return dropped
 
     def close(self, *, wait: bool) -> None:
-        """End the threads, after what has been handed over."""
-        if self._watcher is not None:
-            self._ring.put(False)
-            self._watcher.join()
-            self._watcher = None
+        """End the threads, after what has been handed over. Nothing is begun after that."""
         self.spread()
-        for _ in self._threads:
+        with self._calling:
+            self._closed = True
+            threads, self._threads = self._threads, []
+            if self._watcher is not None:
+                self._ring.put(False)
+                threads.append(self._watcher)
+                self._watcher = None
+        for _ in threads:
             self._wake.put(False)
         if wait:
-            for thread in self._threads:
+            for thread in threads:
                 thread.join()
-        self._threads = []
