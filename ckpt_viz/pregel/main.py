@@ -188,13 +188,13 @@ class Pregel(Described, Composable):
         config = call_config(self.config, config)
         above = config["configurable"].get(TASK)
         nest = root_nest(config) if above is None else nest_in(above, self.checkpointer)
-        settings = self._settings(config, modes, options, above)
         if above is None:
             saver = self._saver(config)
         else:
             saver = None if self.checkpointer is False else above.run.saver
         if saver is None and options:
-            tell_idle_durability(options)
+            tell_idle_durability(options)  # before those of the graph around are added
+        settings = self._settings(config, modes, options, above)
         program = watched(self.program) if self.debug or switch.active else self.program
         store = self.store if above is None else above.store
         run = Run(program, saver, store, settings, nest)

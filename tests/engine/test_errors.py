@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Annotated, Any
 
 import pytest
@@ -275,3 +276,14 @@ def test_a_dictionary_may_be_the_answer() -> None:
     graph = asking()
     graph.invoke({"foo": 1}, CONFIG)
     assert graph.invoke(Command(resume={"a": 1}), CONFIG)["bar"] == ["a", {"a": 1}]
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()])
+def test_a_nested_graph_is_not_told_of_a_durability_that_nobody_asked_of_it(saver: Any) -> None:
+    inner = build(checkpointer=False)
+    outer = build(lambda state: inner.invoke(state), checkpointer=saver)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        outer.invoke({"foo": 1}, CONFIG)
+    with pytest.warns(UserWarning, match="`durability` has no effect"):
+        inner.invoke({"foo": 1}, durability="async")
