@@ -13,7 +13,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Protocol
 
-from ckpt_viz.constants import CONTROL, PULL, PUSH, TASKS
+from ckpt_viz.constants import CONTROL, PUSH, TASKS
 from ckpt_viz.pregel.live import Live
 from ckpt_viz.pregel.program import Node, Program, Write
 from ckpt_viz.pregel.task import Task

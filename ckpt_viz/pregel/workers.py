@@ -10,6 +10,7 @@ Nested runs have threads of their own: sharing a bounded pool, they would dead-l
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
@@ -17,8 +18,8 @@ from queue import Empty, SimpleQueue
 MAX_WORKERS = 32
 PATIENCE = 0.001
 """Seconds that a job may take before those behind it are begun beside it."""
-_MOST = 4 * PATIENCE
-"""Seconds between two looks at a caller whose jobs were all quick so far."""
+_MOST = 16 * PATIENCE
+"""Seconds between two looks at a caller whose jobs were all quick so far: each look stops it."""
 _DOZE = 5
 """Looks at nothing after which who watches the caller sleeps until it is called."""
 Job = Callable[[], None]
@@ -74,12 +75,12 @@ class Workers:
     def work(self, jobs: list[Job]) -> int:
         """Run a step's jobs in the calling thread, all that nobody else has begun meanwhile.
 
-        Once a job has held others up, the next steps' jobs begin beside each other at once.
+        After a step of slow jobs, the next step's begin beside each other at once.
 
         Returns:
             How many it ran. The others have been begun on threads.
         """
-        before = self._begun
+        before, start = self._begun, time.monotonic()
         self._jobs.extend(jobs)
         self._here = threading.get_ident() not in self._busy
         try:
@@ -91,7 +92,9 @@ class Workers:
                 try:
                     job = self._jobs.popleft()
                 except IndexError:
-                    return self._begun - before
+                    ran = self._begun - before
+                    self._slow = time.monotonic() - start > PATIENCE * ran
+                    return ran
                 self._begun += 1
                 job()
         finally:
@@ -151,7 +154,6 @@ class Workers:
                 begun, idle, patience = -1, 0, PATIENCE
             except Empty:
                 if self._jobs and begun == self._begun:
-                    self._slow = True
                     self.spread()
                 idle = 0 if self._jobs else idle + 1
                 begun, patience = self._begun, min(2 * patience, _MOST)
