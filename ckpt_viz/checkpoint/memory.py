@@ -33,7 +33,7 @@ from ckpt_viz.checkpoint.persistent import PersistentDict
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol, Typed
 from ckpt_viz.checkpoint.serde.jsonplus import EMPTY, NULL
 from ckpt_viz.checkpoint.telling import DAMAGE, unreadable
-from ckpt_viz.checkpoint.times import timed
+from ckpt_viz.checkpoint.times import TimedPending
 from ckpt_viz.errors import SerializationError
 
 __all__ = ["InMemorySaver", "MemorySaver", "PersistentDict"]
@@ -271,12 +271,15 @@ class InMemorySaver(Finding):
         loads, sealed = packed.codec.loads, packed.codec.sealed
         rows = [(row[3], *key, row[1], row[2]) for key, row in kept.items()]
         rows.sort()  # by the path of the task, the task, and the place
-        found = []
+        found: list[PendingWrite] = []
+        if self.noted:
+            found = timed = TimedPending()
+            timed.spans = self.noted
         for _, task, index, channel, stored in rows:
             told = sealed or stored[0] == "delta"
             typed = packed.whole(thread, ns, (id_, task, index)) if told else stored
             found.append((task, channel, None if typed is NULL else loads(typed)))
-        return timed(found, self.noted)
+        return found
 
 
 MemorySaver = InMemorySaver
