@@ -55,7 +55,7 @@ def test_basic_use(new_store):
     store.put(NAMESPACE, memory_id, {"food_preference": "I like pizza"})
     memories = store.search(NAMESPACE)
     told = memories[-1].dict()
-    assert list(told)[:5] == ["value", "key", "namespace", "created_at", "updated_at"]
+    assert list(told)[:5] == ["namespace", "key", "value", "created_at", "updated_at"]
     assert told["value"] == {"food_preference": "I like pizza"}
     assert (told["key"], told["namespace"]) == (memory_id, ["1", "memories"])
     assert told["created_at"].endswith("+00:00")
