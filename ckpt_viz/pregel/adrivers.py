@@ -42,7 +42,7 @@ from ckpt_viz.pregel.workers import PATIENCE, Workers
 
 
 class _Async:
-    """Answers requests on the running loop. Sync nodes run on the run's threads."""
+    """Answers requests on the running loop. Sync nodes run on the run's threads (see `away`)."""
 
     awaits = True
 

@@ -1,7 +1,8 @@
 """The sync driver: it answers a script's requests by blocking calls.
 
 A failure of a request is thrown into the script, so ``try`` in the core means what it says.
-A single ready task runs in the caller's thread; several run on the run's own threads.
+A single ready task runs in the caller's thread. Of several, the quick ones do too where nothing is
+told of them (see `together`); else they run on the run's own threads.
 """
 
 from __future__ import annotations
