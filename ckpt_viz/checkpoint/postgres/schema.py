@@ -29,12 +29,13 @@ MIGRATIONS = (
         k bigint NOT NULL, id text COLLATE "C" NOT NULL, task text COLLATE "C" NOT NULL,
         idx int NOT NULL, path text NOT NULL, channel text NOT NULL,
         base_channel text, base text,
-        tag text NOT NULL, data bytea NOT NULL, span bytea, PRIMARY KEY(k, id, task, idx));
+        tag text NOT NULL, data bytea NOT NULL, PRIMARY KEY(k, id, task, idx));
     CREATE TABLE IF NOT EXISTS ckpt_labels(
         k bigint NOT NULL, id text COLLATE "C" NOT NULL, label text NOT NULL, PRIMARY KEY(k, id));
     ALTER TABLE ckpt_blobs ALTER COLUMN data SET STORAGE EXTERNAL;
     ALTER TABLE ckpt_writes ALTER COLUMN data SET STORAGE EXTERNAL
     """,
+    "ALTER TABLE ckpt_writes ADD COLUMN IF NOT EXISTS span bytea",
 )
 """Statements by version. A step that was released never changes; a new one is appended."""
 
