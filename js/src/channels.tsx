@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { bytes, count, safe } from "./format";
 import type { Cell, ChannelMatrix, Checkpoint } from "./types";
+import { VersionTable } from "./versions";
 
 const MAX_COLUMNS = 60;
 const MAX_NUMBERED = 16;
@@ -125,32 +126,16 @@ function SeenTable({ matrix, selected }: { matrix: ChannelMatrix; selected: numb
       </summary>
       {rows.length === 0 && <p class="ckv-empty">No node has run yet.</p>}
       {rows.length > 0 && (
-        <table aria-label="Versions seen">
-          <thead>
-            <tr>
-              {["node", "channel", "has seen", "is at"].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ node, channel, version, cell }) => (
-              <tr key={`${node} ${channel}`}>
-                <th scope="row" dir="auto">
-                  {safe(node)}
-                </th>
-                <td dir="auto">{safe(channel)}</td>
-                <td>{version}</td>
-                <td class={cell && cell.v !== version && cell.kind !== "empty" ? "ckv-newer" : ""}>
-                  {cell ? cell.v : "–"}
-                  {cell && cell.v !== version && (cell.kind === "empty" ? " emptied" : " newer")}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <VersionTable
+          label="Versions seen"
+          titles={["has seen", "is at"]}
+          rows={rows.map(({ node, channel, version, cell }) => {
+            const past = cell && cell.v !== version;
+            const mark = past ? (cell.kind === "empty" ? " emptied" : " newer") : "";
+            const is: [string, boolean] = [cell ? `${cell.v}${mark}` : "–", mark === " newer"];
+            return { node, channel, cells: [[String(version), false], is] };
+          })}
+        />
       )}
     </details>
   );

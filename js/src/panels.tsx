@@ -113,9 +113,12 @@ export function DiffParts({ parts }: { parts: DiffPart[] }) {
 const SIGNS = { add: "+", del: "−", change: "~", same: "=" } as const;
 const WORDS = { add: "added", del: "removed", change: "changed", same: "equal" } as const;
 
+/** A path of more characters stands above its value. */
+const LONG_PATH = 26;
+
 function Part({ part }: { part: DiffPart }) {
   return (
-    <div class={`ckv-part ckv-d-${part.op}`}>
+    <div class={`ckv-part ckv-d-${part.op}${part.path.length > LONG_PATH ? " ckv-longpath" : ""}`}>
       <span class="ckv-sign" role="img" aria-label={WORDS[part.op]}>
         {SIGNS[part.op]}
       </span>

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 from ckpt_viz.checkpoint.memory import InMemorySaver
-from ckpt_viz.graph import END, START, StateGraph
+from ckpt_viz.graph import END, START, StateGraph, add_messages
 from ckpt_viz.types import Command, Overwrite, Send, interrupt
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "timeline"))
@@ -169,3 +169,43 @@ def long(count: int, forks: int = 30) -> Any:
     saver = InMemorySaver()
     fill(saver, count, forks)
     return loop_graph(saver)
+
+
+KEY = "a_channel_whose_name_tells_all_that_anybody_could_want_to_know_about_its_values"
+
+
+def lengthy() -> Any:
+    """Long names, long ids, long words without a space and deep values in every tab."""
+    word = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+    deep: Any = {"leaf": word}
+    for level in range(12):
+        deep = {f"level_{level:02}_of_a_deeply_nested_configuration": deep, "n": level}
+    Wide = TypedDict(
+        "Wide",
+        {KEY: Annotated[list, add_messages], "deep": dict, "ids": list, "note": str, "n": int},
+        total=False,
+    )
+
+    def step(state: Any) -> Any:
+        n = state.get("n", 0) + 1
+        said = {"role": "assistant", "id": f"run-{n}-{'0123456789abcdef' * 4}", "content": word * n}
+        return {
+            KEY: [said],
+            "n": n,
+            "deep": {**deep, "n": n},
+            "ids": [f"{k}-{'f' * 60}" for k in range(n)],
+        }
+
+    def ask(state: Any) -> Any:
+        return {"note": interrupt({"question": f"{word}? " * 3, "of": KEY})}
+
+    graph = StateGraph(Wide)
+    for name, node in ((LONG, step), (f"{LONG}_again", step), ("ask_" + KEY, ask)):
+        graph.add_node(name, node)
+    graph.add_edge(START, LONG)
+    graph.add_edge(LONG, f"{LONG}_again")
+    graph.add_edge(f"{LONG}_again", "ask_" + KEY)
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "thread-of-a-customer-" + "0123456789" * 6}}
+    compiled.invoke({KEY: [("user", "x" * 300)], "note": "old " * 80}, thread)
+    return compiled

@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from ckpt_viz import explore
 
+from . import gardens
 from .screenshots import VIEWS
 from .stage import Stage
 from .story import THREAD, make_graph, tell
@@ -74,7 +75,7 @@ OVERFLOW = """(root) => {
     for (let up = el.parentElement; up; up = up.parentElement) {
       const box = up.getBoundingClientRect();
       if (getComputedStyle(up).overflow !== "visible" && up !== document.documentElement)
-        if (x < box.left || x > box.right || y < box.top || y > box.bottom) return false;
+        if (x < box.left || x > box.right || y < box.top + 7 || y > box.bottom - 7) return false;
     }
     return true;
   };
@@ -134,6 +135,30 @@ def test_axe_finds_nothing(show: Show, theme: str, width: int) -> None:
         found[name] = stage.page.evaluate(LOOK, RULES)
     assert {name: faults for name, faults in found.items() if faults} == {}
     assert len(found) >= len(VIEWS)
+
+
+WIDTHS = (320, 480, 680, 900, 1600)
+MIXED = tuple(zip(WIDTHS, ("light", "dark") * 3, strict=False))
+ALL = tuple((width, theme) for width in WIDTHS for theme in ("light", "dark"))
+
+
+@pytest.mark.parametrize("places", [MIXED, pytest.param(ALL, marks=pytest.mark.soak)])
+def test_axe_finds_nothing_in_any_tab_at_any_width(show: Show, places: Any) -> None:
+    """One page that is resized: every tab, filled; by soak in both themes at each width."""
+    stage = show(width=places[0][0])
+    stage.page.evaluate(AXE.read_text())
+    stage.select("plan")
+    found = {}
+    for width, theme in places:
+        stage.page.set_viewport_size({"width": width, "height": 700})
+        while stage.root.get_attribute("data-theme") != theme:
+            stage.button("Theme").click()
+        for name in stage.tabs:
+            stage.tab(name)
+            stage.page.wait_for_timeout(300 if name == "Graph" else 100)
+            found[f"{name} at {width}, {theme}"] = stage.page.evaluate(LOOK, RULES)
+    assert {name: faults for name, faults in found.items() if faults} == {}
+    assert len(found) == len(places) * len(stage.tabs) >= 7 * len(places)
 
 
 def luminance(colour: list[int]) -> float:
@@ -325,4 +350,40 @@ def test_axe_finds_nothing_where_something_is_missing(stage_of: Callable[..., St
             expect(stage.root).to_contain_text("run the cell again", ignore_case=True)
         stage.page.wait_for_timeout(100)
         found[name] = stage.page.evaluate(LOOK, RULES)
+    assert {name: faults for name, faults in found.items() if faults} == {}
+
+
+CUT = """(root) => {
+  const panel = root.querySelector("[role=tabpanel]");
+  const room = panel.getBoundingClientRect();
+  const out = panel.scrollWidth > panel.clientWidth + 1 ? ["the panel scrolls sideways"] : [];
+  const scrolls = (el) => {
+    for (let up = el.parentElement; up && up !== panel; up = up.parentElement)
+      if (getComputedStyle(up).overflowX !== "visible") return true;
+    return false;
+  };
+  for (const el of panel.querySelectorAll("p, b, i, code, span, td, th, button, h4, summary")) {
+    const box = el.getBoundingClientRect();
+    if (box.width > 1 && box.right > room.right + 1 && !scrolls(el))
+      out.push(el.outerHTML.slice(0, 90));
+  }
+  for (const el of panel.querySelectorAll(".ckv-part > .ckv-val"))
+    if (el.getBoundingClientRect().width < room.width * 0.4) out.push("a diff's value is squeezed");
+  return out;
+}"""
+
+
+def test_long_names_and_values_are_not_cut(stage_of: Callable[..., Stage]) -> None:
+    """Every tab, with names of eighty characters, ids of seventy and words without a space."""
+    stage = stage_of(explore(gardens.lengthy(), follow=False), 1600)
+    found = {}
+    for width in (1600, 900, 680, 480, 320):
+        stage.page.set_viewport_size({"width": width, "height": 620})
+        stage.page.wait_for_timeout(100)
+        if width < 720 and not stage.button("Back").is_visible():
+            stage.rows.first.click()
+        for name in stage.tabs:
+            stage.tab(name)
+            stage.page.wait_for_timeout(300 if name == "Graph" else 60)
+            found[f"{name} at {width}"] = stage.root.evaluate(CUT)
     assert {name: faults for name, faults in found.items() if faults} == {}

@@ -109,7 +109,7 @@ interface Room {
   high: number;
 }
 
-const LOWEST = 180;
+const LOWEST = 220;
 const HIGHEST = 460;
 
 /** The panel's width, and how much of its height the picture may take. A hidden output has no size: it is kept. */
@@ -121,7 +121,7 @@ function useRoom(host: { current: HTMLElement | null }): Room {
     if (!element || !panel) return;
     const read = () => {
       const width = element.clientWidth;
-      const high = Math.round(Math.max(LOWEST, Math.min(HIGHEST, panel.clientHeight * 0.6)));
+      const high = Math.round(Math.max(LOWEST, Math.min(HIGHEST, panel.clientHeight * 0.85)));
       if (width > 0) setRoom((old) => (old.width === width && old.high === high ? old : { width, high }));
     };
     read();

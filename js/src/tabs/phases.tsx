@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { count, safe } from "../format";
 import type { TaskInfo } from "../types";
 import { Choice, Note } from "../ui";
+import { VersionTable } from "../versions";
 import { Failed } from "./failed";
 import type { Answered } from "./kept";
 import type { Inside } from "./marks";
@@ -127,29 +128,18 @@ function Plan({ found }: { found: PhasesAnswer }) {
         From step {found.base_step ?? "?"}: a node runs when a channel that starts it is newer than what it has seen.
       </p>
       {rows.length > 0 && (
-        <table class="ckv-plan" aria-label="Triggers that fired">
-          <thead>
-            <tr>
-              {["node", "channel", "is at", "has seen"].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={`${row.node} ${row.channel}`}>
-                <th scope="row" dir="auto">
-                  {nodeName(row.node)}
-                </th>
-                <td dir="auto">{safe(row.channel)}</td>
-                <td class="ckv-newer">{row.at}</td>
-                <td>{row.seen === "none" ? "–" : row.seen}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <VersionTable
+          label="Triggers that fired"
+          titles={["is at", "has seen"]}
+          rows={rows.map((row) => ({
+            node: nodeName(row.node),
+            channel: row.channel,
+            cells: [
+              [row.at, true],
+              [row.seen === "none" ? "–" : row.seen, false],
+            ],
+          }))}
+        />
       )}
       {sent.map(([node, n]) => (
         <p key={node}>

@@ -336,7 +336,7 @@ function NodeBox(props: {
     <g
       class={`ckv-node ckv-g-${mark.state || "idle"}${mark.counts.ran ? " ckv-made" : ""}`}
       role="button"
-      aria-label={[props.name, words, props.leads].filter(Boolean).join(", ")}
+      aria-label={[many > 1 ? `${props.name} ×${many}` : props.name, words, props.leads].filter(Boolean).join(", ")}
       aria-pressed={props.picked}
       data-node={box.id}
       tabIndex={props.tabIndex}
