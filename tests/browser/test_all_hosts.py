@@ -222,6 +222,26 @@ def export(place: Place, explorer: Explorer) -> None:
     written.unlink()
 
 
+def restart(place: Place, explorer: Explorer) -> None:
+    """A new kernel: it is said, what was read can still be browsed, and the cells run again.
+
+    marimo has no such act of its own: its "restart" loads the whole page anew.
+    """
+    count = explorer.rows.count()
+    place.page.evaluate(
+        "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
+    )
+    expect(explorer.root).to_contain_text("Run the cell again")
+    expect(explorer.button("Fork")).to_have_attribute("aria-disabled", "true")
+    explorer.rows.nth(1).click()
+    expect(explorer.rows).to_have_count(count)
+    place.ready(place.page)
+    again = place.page.get_by_role("region", name="Checkpoint explorer, thread 1")
+    expect(again).not_to_contain_text("Run the cell again")
+    expect(Explorer(again).rows).to_have_count(3)
+    expect(Explorer(again).button("Fork")).not_to_have_attribute("aria-disabled", "true")
+
+
 @pytest.mark.parametrize("host", ["jupyterlab", "notebook", "marimo"])
 def test_every_act_works_in(host: str, chromium: Browser, request: pytest.FixtureRequest) -> None:
     make: Callable[[Page], Place] = request.getfixturevalue(host)
@@ -242,6 +262,8 @@ def test_every_act_works_in(host: str, chromium: Browser, request: pytest.Fixtur
         press(place, explorer, before)
         expect(explorer.root.get_by_role("alert")).to_have_count(0)
         assert not place.errors, f"the page threw: {place.errors}"
+        if host != "marimo":
+            restart(place, explorer)
         assert not place.strangers, f"asked outside the machine: {place.strangers}"
     finally:
         context.close()
