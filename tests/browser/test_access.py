@@ -5,6 +5,7 @@ The page shows the story with the real Python side behind it; every panel is fil
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -386,4 +387,5 @@ def test_long_names_and_values_are_not_cut(stage_of: Callable[..., Stage]) -> No
             stage.tab(name)
             stage.page.wait_for_timeout(300 if name == "Graph" else 60)
             found[f"{name} at {width}"] = stage.root.evaluate(CUT)
-    assert {name: faults for name, faults in found.items() if faults} == {}
+    faulty = {name: faults for name, faults in found.items() if faults}
+    assert not faulty, json.dumps(faulty, indent=1)
