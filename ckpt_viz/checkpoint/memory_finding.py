@@ -16,8 +16,8 @@ from ckpt_viz.checkpoint.base import (
     check_filter,
     matches,
 )
-from ckpt_viz.checkpoint.colours import AtOnce
 from ckpt_viz.checkpoint.memory_upkeep import ThreadsInMemory
+from ckpt_viz.checkpoint.plans import AtOnce
 
 F = TypeVar("F", bound="Finding")
 Row = Any

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from ckpt_viz.checkpoint.colours import Script, on_connection
+from ckpt_viz.checkpoint.plans import Script, on_connection
 from ckpt_viz.checkpoint.scripted.rows import BaseGone, BlobKey, Edit, Row, Size
 from ckpt_viz.checkpoint.scripted.threads import WholeThreads
 from ckpt_viz.checkpoint.scripted.upkeep import Upkeep

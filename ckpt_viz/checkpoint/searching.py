@@ -7,46 +7,46 @@ with the metadata itself.
 
 from __future__ import annotations
 
-import hmac
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from xxhash import xxh3_64_intdigest
 
 from ckpt_viz.checkpoint.keys import escape
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 
+Hash: TypeAlias = Callable[[bytes], bytes] | None
 _SCALARS = (str, int, float, bool)
 
 
 def tokens(serde: SerializerProtocol, metadata: Mapping[str, Any]) -> list[int]:
     """A number for each plain entry of metadata; none if the cipher has no key to give."""
-    keys = _keys(serde)[:1]
+    hashes = _hashes(serde)[:1]
     return sorted(
         {
-            _token(key, name, value)
+            _token(hash_, name, value)
             for name, value in metadata.items()
             if isinstance(value, _SCALARS)
-            for key in keys
+            for hash_ in hashes
         }
     )
 
 
 def wanted(serde: SerializerProtocol, filter: Mapping[str, Any]) -> list[list[int]]:
     """For each plain entry of a filter the tokens of which a row must have one."""
-    keys = _keys(serde)
+    hashes = _hashes(serde)
     entries = [(n, v) for n, v in filter.items() if isinstance(v, _SCALARS)]
-    return [[_token(key, *entry) for key in keys] for entry in entries] if keys else []
+    return [[_token(h, *entry) for h in hashes] for entry in entries] if hashes else []
 
 
-def _keys(serde: Any) -> Sequence[bytes | None]:
+def _hashes(serde: Any) -> Sequence[Hash]:
     """None stands for "no key": the rows are in clear."""
     if not hasattr(serde, "unseal"):
         return (None,)
-    return tuple(getattr(serde, "index_keys", ()))
+    return tuple(getattr(serde, "index_hashes", ()))
 
 
-def _token(key: bytes | None, name: str, value: Any) -> int:
+def _token(hash_: Hash, name: str, value: Any) -> int:
     """63 bits that stand for an entry; numbers that are equal have equal tokens."""
     if isinstance(value, str):
         text = f"{name}\0s{escape(str.__str__(value))}"
@@ -55,6 +55,6 @@ def _token(key: bytes | None, name: str, value: Any) -> int:
     else:
         text = f"{name}\0n{float(value)!r}"
     data = text.encode("utf-8", "surrogatepass")
-    if key is None:
+    if hash_ is None:
         return xxh3_64_intdigest(data) >> 1
-    return int.from_bytes(hmac.digest(key, data, "sha256")[:8]) >> 1
+    return int.from_bytes(hash_(data)[:8]) >> 1

@@ -18,7 +18,7 @@ from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from ckpt_viz.checkpoint.batches import Batch, Rows, Statement
-from ckpt_viz.checkpoint.colours import BARE, READ, Script
+from ckpt_viz.checkpoint.plans import BARE, READ, Script
 from ckpt_viz.checkpoint.postgres.schema import LOCK, TABLES, Tables
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ckpt_viz.checkpoint.batches import Batch, Statement
-from ckpt_viz.checkpoint.colours import Script
 from ckpt_viz.checkpoint.keys import escape, unescape
+from ckpt_viz.checkpoint.plans import Script
 from ckpt_viz.checkpoint.postgres.door import set_up
 from ckpt_viz.checkpoint.scripted.rows import (
     BaseGone,

@@ -10,7 +10,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from ckpt_viz.checkpoint.colours import Colours
 from ckpt_viz.checkpoint.postgres.door import PostgresDoor
 from ckpt_viz.checkpoint.postgres.rows import PostgresRows
-from ckpt_viz.checkpoint.scripted import ScriptedSaver
+from ckpt_viz.checkpoint.scripted.saver import ScriptedSaver
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 
 

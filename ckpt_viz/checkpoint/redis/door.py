@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import redis
 from redis import asyncio as aredis
 
-from ckpt_viz.checkpoint.colours import Script
+from ckpt_viz.checkpoint.plans import Script
 
 T = TypeVar("T")
 Request = Callable[[Any], Any]

@@ -15,8 +15,8 @@ from typing import Any
 
 from ormsgpack import packb, unpackb
 
-from ckpt_viz.checkpoint.colours import Script
 from ckpt_viz.checkpoint.keys import escape, unescape
+from ckpt_viz.checkpoint.plans import Script
 from ckpt_viz.checkpoint.redis import lua
 from ckpt_viz.checkpoint.redis.door import Request
 from ckpt_viz.checkpoint.scripted.rows import (

@@ -11,7 +11,7 @@ from redis import asyncio as aredis
 from ckpt_viz.checkpoint.colours import Colours
 from ckpt_viz.checkpoint.redis.door import RedisDoor
 from ckpt_viz.checkpoint.redis.rows import RedisRows
-from ckpt_viz.checkpoint.scripted import ScriptedSaver
+from ckpt_viz.checkpoint.scripted.saver import ScriptedSaver
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 
 Ttl = float | Mapping[str, Any] | None

@@ -15,9 +15,9 @@ from ckpt_viz.checkpoint.base import (
     matches,
     parent_of,
 )
-from ckpt_viz.checkpoint.colours import Script
 from ckpt_viz.checkpoint.keys import version_name
 from ckpt_viz.checkpoint.packing import Packer
+from ckpt_viz.checkpoint.plans import Script
 from ckpt_viz.checkpoint.scripted.rows import Blob, BlobKey, Query, Row, Rows, Write
 from ckpt_viz.checkpoint.scripted.values import Values
 from ckpt_viz.checkpoint.serde.base import Typed

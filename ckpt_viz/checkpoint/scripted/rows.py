@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from ckpt_viz.checkpoint.colours import Script
 from ckpt_viz.checkpoint.keys import escape, unescape
+from ckpt_viz.checkpoint.plans import Script
 from ckpt_viz.checkpoint.serde.base import Typed
 
 _SMALL = 64

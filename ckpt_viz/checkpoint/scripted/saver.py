@@ -17,8 +17,8 @@ from ckpt_viz.checkpoint.base import (
     get_checkpoint_id,
     text_version,
 )
-from ckpt_viz.checkpoint.colours import READ, Finished, Opened, Plan, Plans, Transaction, both
 from ckpt_viz.checkpoint.packing import Packer
+from ckpt_viz.checkpoint.plans import READ, Finished, Opened, Plan, Plans, Transaction, both
 from ckpt_viz.checkpoint.scripted.reading import Listing
 from ckpt_viz.checkpoint.scripted.rows import BaseGone, HeadMoved, Query
 from ckpt_viz.checkpoint.scripted.threads import WholeThreads

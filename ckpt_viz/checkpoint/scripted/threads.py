@@ -16,7 +16,7 @@ from ckpt_viz.checkpoint.base import (
     no_checkpoint,
     time_of,
 )
-from ckpt_viz.checkpoint.colours import BARE, READ, Plan, Plans, Transaction, both
+from ckpt_viz.checkpoint.plans import BARE, READ, Plan, Plans, Transaction, both
 from ckpt_viz.checkpoint.scripted.rows import BaseGone, Conflict, Edit
 from ckpt_viz.checkpoint.scripted.upkeep import (
     NOTHING,

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from ckpt_viz.checkpoint import delta
 from ckpt_viz.checkpoint.base import Removal, config_of
-from ckpt_viz.checkpoint.colours import Script
 from ckpt_viz.checkpoint.packing import Packer
+from ckpt_viz.checkpoint.plans import Script
 from ckpt_viz.checkpoint.scripted.reading import meta_of
 from ckpt_viz.checkpoint.scripted.rows import (
     Blob,

@@ -15,9 +15,9 @@ from ckpt_viz.checkpoint.base import (
     pack_pending,
     pack_values,
 )
-from ckpt_viz.checkpoint.colours import Script
 from ckpt_viz.checkpoint.kept import FLOOR, Grown, Spot
 from ckpt_viz.checkpoint.keys import version_name
+from ckpt_viz.checkpoint.plans import Script
 from ckpt_viz.checkpoint.scripted.reading import bodies_of
 from ckpt_viz.checkpoint.scripted.rows import Blob, BlobKey, Edit, Query, Row, Rows, Write
 from ckpt_viz.checkpoint.scripted.values import Values

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, ClassVar
 
@@ -48,7 +48,7 @@ class AesGcm:
         self._ciphers = {f"gcm.{key_id}": AESGCM(key) for key_id, key in named.items()}
         self._name = next(iter(self._ciphers))
         self._bad_tag = InvalidTag
-        self.index_keys = tuple(_derived(key) for key in dict.fromkeys(named.values()))
+        self.index_hashes = tuple(_blind(key) for key in dict.fromkeys(named.values()))
 
     def encrypt(self, plaintext: bytes, aad: bytes = b"") -> tuple[str, bytes]:
         """The cipher's name with the key id, and nonce and encrypted bytes."""
@@ -90,7 +90,7 @@ class PycryptodomeAes:
         self._new: Any = AES.new
         self._key, self._options = key, options
         self._mode = AES.MODE_EAX if mode is None else mode
-        self.index_keys = (_derived(key),)
+        self.index_hashes = (_blind(key),)
 
     def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
         """``aes``, and the bytes."""
@@ -137,9 +137,9 @@ class EncryptedSerializer:
         self._bound = bool(getattr(cipher, "binds_rows", False))
 
     @property
-    def index_keys(self) -> tuple[bytes, ...]:
+    def index_hashes(self) -> tuple[Callable[[bytes], bytes], ...]:
         """Keys for the blind index of metadata; empty if the cipher has none to give."""
-        return tuple(getattr(self.cipher, "index_keys", ()))
+        return tuple(getattr(self.cipher, "index_hashes", ()))
 
     @classmethod
     def from_key(
@@ -235,6 +235,7 @@ def _key_of_environment() -> bytes:
     return key
 
 
-def _derived(key: bytes) -> bytes:
-    """The key of the blind index, from which nothing follows about the key itself."""
-    return hmac.digest(key, b"ckpt_viz blind index", "sha256")
+def _blind(key: bytes) -> Callable[[bytes], bytes]:
+    """The hash of the blind index; from its key nothing follows about the key itself."""
+    derived = hmac.digest(key, b"ckpt_viz blind index", "sha256")
+    return lambda data: hmac.digest(derived, data, "sha256")

@@ -18,9 +18,9 @@ from ckpt_viz.checkpoint.base import (
     config_of,
     parent_of,
 )
-from ckpt_viz.checkpoint.colours import Script
 from ckpt_viz.checkpoint.delta import long
 from ckpt_viz.checkpoint.packing import Packer, Packing
+from ckpt_viz.checkpoint.plans import Script
 from ckpt_viz.checkpoint.scripted.reading import Listing
 from ckpt_viz.checkpoint.scripted.rows import Query, Row
 from ckpt_viz.checkpoint.serde.base import Typed

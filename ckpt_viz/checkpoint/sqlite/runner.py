@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from ckpt_viz.checkpoint.batches import Batch
-from ckpt_viz.checkpoint.colours import WRITE, Plans, Transaction, answer, named
+from ckpt_viz.checkpoint.plans import WRITE, Plans, Transaction, answer, named
 from ckpt_viz.checkpoint.sqlite.schema import begin
 from ckpt_viz.debug import switch, tell_of_a_running_loop
 

@@ -8,9 +8,9 @@ from os import PathLike, fspath
 from typing import Any, Self
 
 from ckpt_viz.checkpoint.base import Checkpoint, CheckpointTuple, Config, Metadata, address
-from ckpt_viz.checkpoint.colours import READ, Plan, Script, Transaction
-from ckpt_viz.checkpoint.scripted import ScriptedSaver
+from ckpt_viz.checkpoint.plans import READ, Plan, Script, Transaction
 from ckpt_viz.checkpoint.scripted.rows import Query
+from ckpt_viz.checkpoint.scripted.saver import ScriptedSaver
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 from ckpt_viz.checkpoint.sqlite import schema
 from ckpt_viz.checkpoint.sqlite.opening import Opening

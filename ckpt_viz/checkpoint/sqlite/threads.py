@@ -15,9 +15,9 @@ from typing import Any
 from ormsgpack import packb, unpackb
 
 from ckpt_viz.checkpoint import chains
-from ckpt_viz.checkpoint.colours import Script, on_connection
 from ckpt_viz.checkpoint.delta import long, short
 from ckpt_viz.checkpoint.kept import Spot
+from ckpt_viz.checkpoint.plans import Script, on_connection
 from ckpt_viz.checkpoint.scripted.rows import BaseGone, BlobKey, Edit, Row, Size
 from ckpt_viz.checkpoint.scripted.upkeep import Upkeep
 from ckpt_viz.checkpoint.serde.base import Typed

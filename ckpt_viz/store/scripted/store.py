@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from random import getrandbits
 from typing import Any
 
-from ckpt_viz.checkpoint.colours import READ, WRITE, Finished, Opened, Plan, Plans, Transaction
+from ckpt_viz.checkpoint.plans import READ, WRITE, Finished, Opened, Plan, Plans, Transaction
 from ckpt_viz.store.filters import check_keys
 from ckpt_viz.store.interface import BaseStore
 from ckpt_viz.store.meaning import Known, Meaning, aknown, known

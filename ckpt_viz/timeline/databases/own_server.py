@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ckpt_viz.checkpoint.base import CheckpointTuple, Config, Removal
-from ckpt_viz.checkpoint.scripted import ScriptedSaver
+from ckpt_viz.checkpoint.scripted.saver import ScriptedSaver
 from ckpt_viz.checkpoint.serde.base import SerializerProtocol
 from ckpt_viz.timeline.databases.reader import HistoryReader
 
