@@ -71,8 +71,7 @@ class MemoryRows:
     def remove_thread(self, saver: ThreadsInMemory, thread: str) -> None:
         """Remove everything of a thread."""
         saver.storage.pop(thread, None)
-        for place in [place for place in list(saver.writes) if place[0] == thread]:
-            _forget_times(saver, place)
+        _forget_times(saver, [place for place in list(saver.writes) if place[0] == thread])
         for kept in (saver.writes, saver.blobs, saver._names):
             for key in [key for key in list(kept) if key[0] == thread]:
                 kept.pop(key, None)
@@ -99,9 +98,9 @@ class MemoryRows:
             keep = [id_ for id_ in list(rows) if id_ not in set(ids)]
             own = {key[2:] for key in list(saver.blobs) if key[:2] == (thread, ns)}
             saver._packed.stand_alone(thread, ns, keep, own - gone)
+            _forget_times(saver, [(thread, ns, id_) for id_ in ids])
             for id_ in ids:
                 rows.pop(id_, None)
-                _forget_times(saver, (thread, ns, id_))
                 saver.writes.pop((thread, ns, id_), None)
                 saver._names.pop((thread, ns, id_), None)
             for place in gone:
@@ -135,8 +134,16 @@ class MemoryRows:
         return {"before": size, "after": size}
 
 
-def _forget_times(saver: ThreadsInMemory, place: tuple[str, str, str]) -> None:
-    for task, _ in saver.writes.get(place, ()):
+def _forget_times(saver: ThreadsInMemory, places: Sequence[tuple[str, str, str]]) -> None:
+    """Forget when the tasks ran whose writes go, unless a copy of their thread has them too."""
+    tasks = {task for place in places for task, _ in saver.writes.get(place, ())}
+    tasks &= saver.noted.keys()
+    if tasks:
+        going = set(places)
+        for place, rows in _items(saver.writes):
+            if place not in going:
+                tasks.difference_update(task for task, _ in list(rows))
+    for task in tasks:
         saver.noted.pop(task, None)
 
 

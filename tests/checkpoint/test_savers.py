@@ -145,6 +145,30 @@ def test_list_goes_down_and_can_be_cut(saver):
     assert ids(saver.list(config(), before=before)) == [made[1], made[0]]
     assert ids(saver.list(config(), before=before, limit=1)) == [made[1]]
     assert ids(saver.list(config("t", "", made[3]))) == [made[3]]
+    for ns in ({}, {"checkpoint_ns": ""}):
+        one = {"configurable": {"thread_id": "t", **ns, "checkpoint_id": made[2]}}
+        assert ids(saver.list(one, before=config("t", "", made[3]))) == [made[2]]
+        assert saver.list(one, before=before, limit=1) == []
+
+
+def test_a_list_goes_on_while_a_thread_with_old_checkpoints_comes(raw_saver):
+    made = chain(raw_saver, 450, "a")
+    put(raw_saver, config("b"), 0, {"n": 0})
+    rows = raw_saver.list(None)
+    next(rows)
+    raw_saver.copy_thread("a", "c")
+    own = [row.config for row in rows if row.config["configurable"]["thread_id"] == "a"]
+    assert own[-1] == made[0]
+    assert len(own) >= 449
+
+
+def test_a_thread_without_a_name_is_a_thread(saver):
+    for ns in ("", "x", "y"):
+        chain(saver, 1, "", ns)
+    chain(saver, 3, "other")
+    found = saver.list({"configurable": {"thread_id": ""}})
+    assert sorted(f.config["configurable"]["checkpoint_ns"] for f in found) == ["", "x", "y"]
+    assert {f.config["configurable"]["thread_id"] for f in found} == {""}
 
 
 def test_list_over_more_than_a_page(saver):
@@ -214,6 +238,9 @@ def test_of_the_steering_writes_the_last_counts(saver):
             saver.put_writes(made, [(channel, text)], "task")
     found = saver.get_tuple(made).pending_writes
     assert sorted(found) == [("task", c, "second") for c in sorted((ERROR, INTERRUPT, RESUME))]
+    saver.put_writes(made, [(RESUME, "first"), (RESUME, "second")], "other")
+    found = saver.get_tuple(made).pending_writes
+    assert [write for write in found if write[0] == "other"] == [("other", RESUME, "second")]
 
 
 def test_writes_may_come_before_their_checkpoint(saver):

@@ -350,7 +350,8 @@ def _bounds(thread: str, query: Query) -> tuple[str, str]:
         stem = f"c{escape(query.ns)}\0"
         if query.id is not None:
             exact = f"{stem}{escape(query.id)}"
-            return f"[{exact}", f"[{exact}"
+            mark = "[" if before is None or query.id < before else "("  # "(" twice: none
+            return f"{mark}{exact}", f"{mark}{exact}"
         end = after.id if after is not None else before
         return (f"({stem[:-1]}\1" if end is None else f"({stem}{escape(end)}"), f"[{stem}"
     if after is not None:

@@ -297,13 +297,17 @@ class Reader(Listing):
         query = self._query
         (id_, k), thread = self._last, query.thread
         below = f"{id_} " if k >= 0 else id_
-        heads = conn.execute(
-            "SELECT t.k, (SELECT max(c.id) FROM ckpt_checkpoints c WHERE c.k=t.k "
+        wanted = "" if thread is None else " AND t.thread=?"
+        found = conn.execute(
+            "SELECT t.k, t.thread, t.ns, (SELECT max(c.id) FROM ckpt_checkpoints c WHERE c.k=t.k "
             "AND c.id < CASE WHEN t.k<? THEN ? ELSE ? END) AS head "
-            f"FROM ckpt_threads t WHERE head IS NOT NULL{' AND t.thread=?' if thread else ''} "
+            f"FROM ckpt_threads t WHERE head IS NOT NULL{wanted} "
             "ORDER BY head DESC, t.k DESC LIMIT ?",
-            (k, below, id_, *([thread] if thread else []), size),
+            (k, below, id_, *([] if thread is None else [thread]), size),
         ).fetchall()
+        # also of a thread that came after the first page was read
+        self.source.places.update({key: (name, ns) for key, name, ns, _ in found})
+        heads = [(key, head) for key, _, _, head in found]
         if query.id is not None:
             heads = [(k, query.id) for k, _ in heads]
         lowest = heads[-1][1] if len(heads) == size or query.id is not None else ""

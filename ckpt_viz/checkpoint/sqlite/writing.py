@@ -7,7 +7,7 @@ against a value that is there.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -484,20 +484,20 @@ class PutWrites(_Saving):
         self._writer.save(conn, self)
 
     def _save(self, conn: sqlite3.Connection) -> None:
-        rows = []
+        rows: dict[int, Any] = {}  # of writes that steer the last counts, in one call too
         for index, channel, typed in self.writes:
             if len(typed[1]) < chains.BIG:
                 cell = self._cell(typed, self.id, self.task, index)
             else:
                 cell = self._whole(typed)
                 self._notes.append(("", Grown(None, typed, 0, cell)))
-            rows.append((index, channel, cell))
+            rows[index] = index, channel, cell
         key = (self.k, SHORT[self.id], short(self.task))
-        row = (*key, self.path, pack_writes(rows))
+        row = (*key, self.path, pack_writes(rows.values()))
         if conn.execute(_PUT_WRITES, row).rowcount == 0:
-            self._add_writes(conn, key, rows)
+            self._add_writes(conn, key, rows.values())
 
-    def _add_writes(self, conn: sqlite3.Connection, key: Any, rows: list[Any]) -> None:
+    def _add_writes(self, conn: sqlite3.Connection, key: Any, rows: Iterable[Any]) -> None:
         """More writes of a task: of the plain ones the first stays, of the others the last."""
         sql = "SELECT data FROM ckpt_writes WHERE k=? AND id=? AND task=?"
         kept = {row[0]: row for row in read_writes(conn.execute(sql, key).fetchone()[0])}
