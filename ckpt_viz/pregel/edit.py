@@ -35,6 +35,11 @@ def update_steps(run: Run, rounds: Sequence[Sequence[StateUpdate]]) -> Script:
         CheckpointNotFoundError: the addressed checkpoint does not exist.
         InvalidUpdateError: an unknown key or node, or no single node to write as.
     """
+    for (
+        updates
+    ) in rounds:  # all of them first: a later round's mistake leaves no earlier one written
+        for update in updates:
+            _check_update(run.program, *update)
     if not take(run):
         yield from take_steps(run, run.settings.queue)
     try:
@@ -188,21 +193,42 @@ def _node_of(run: Run, as_node: str | None, values: Any) -> str:
     name = infer_node(run) if as_node is None else as_node
     if name not in nodes:
         raise InvalidUpdateError(f"Node {name} does not exist\nNodes: {sorted(nodes)}.")
-    if isinstance(values, dict):
-        check_keys(run.program, values)
+    check_keys(run.program, values)
     return name
 
 
-def check_keys(program: Program, values: dict[str, Any]) -> None:
+def _check_update(
+    program: Program, values: Any, as_node: str | None = None, task_id: str | None = None
+) -> None:
+    """Check an update's keys, and those of the updates that follow a copy."""
+    if as_node == COPY and isinstance(values, list):
+        for update in values:
+            _check_update(program, *update)
+    elif as_node is None or as_node == INPUT or as_node in program.nodes:
+        check_keys(program, values)
+
+
+def _named_keys(values: Any) -> list[Any]:
+    """The state keys that values name, as a dictionary, by a Command or in a list with Commands."""
+    if isinstance(values, dict):
+        return list(values)
+    if isinstance(values, Command) and values.graph is None:
+        if isinstance(values.update, list | tuple):
+            return [p[0] for p in values.update if isinstance(p, tuple) and len(p) == 2]
+        return _named_keys(values.update)
+    if isinstance(values, list | tuple) and any(isinstance(v, Command) for v in values):
+        return [key for value in values for key in _named_keys(value)]
+    return []
+
+
+def check_keys(program: Program, values: Any) -> None:
     """Refuse a key that no channel takes.
 
     Raises:
         InvalidUpdateError: names the unknown keys and the known ones.
     """
     known = program.keys
-    if not known or values.keys() <= known:
-        return
-    unknown = [k for k in values if k not in known]
+    unknown = [k for k in _named_keys(values) if k not in known] if known else []
     if unknown:
         raise InvalidUpdateError(
             f"Unknown key{'s' if len(unknown) > 1 else ''} {unknown} in the update; nothing was "
@@ -266,8 +292,7 @@ def _input(run: Run, update: StateUpdate, keep: bool) -> Script:
     if update.values is None:
         wanted = shown_keys(run.program.input_channels)
         raise InvalidUpdateError(f"Received no input writes for {wanted}")
-    if isinstance(update.values, dict):
-        check_keys(run.program, update.values)
+    check_keys(run.program, update.values)
     writes = input_writes(run.program, update.values)
     if keep:
         node = run.program.nodes.get(START) or Node(START, (), (), list, list)

@@ -245,6 +245,33 @@ def test_an_unknown_key_is_refused_and_nothing_written(call: Calls) -> None:
     assert raw(graph) == before
 
 
+def test_no_round_is_written_when_a_later_one_has_an_unknown_key(call: Calls) -> None:
+    """22 of its family: the mistake is found before the first round or the copy is saved."""
+    graph = chain(call)
+    call.invoke(graph, {"log": []})
+    before = raw(graph)
+    for late in (StateUpdate({"lgo": 1}, "a"), StateUpdate({"lgo": 1}, "__input__")):
+        with pytest.raises(InvalidUpdateError, match=r"'lgo'.*nothing was written"):
+            call.bulk(graph, [[StateUpdate({"log": ["u"]}, "a")], [late]])
+    with pytest.raises(InvalidUpdateError, match=r"'lgo'.*nothing was written"):
+        call.update(graph, [({"lgo": 1}, "a")], as_node="__copy__")
+    assert raw(graph) == before
+
+
+def test_an_unknown_key_in_a_command_is_refused(call: Calls) -> None:
+    """22 of its family: an update by a Command, alone or among other values."""
+    graph = chain(call)
+    call.invoke(graph, {"log": []})
+    before = raw(graph)
+    wrong = Command(update={"lgo": 1}, goto="b")
+    for values in (wrong, Command(update=[("lgo", 1)]), [wrong, {"log": ["u"]}]):
+        with pytest.raises(InvalidUpdateError, match=r"'lgo'.*nothing was written"):
+            call.update(graph, values, as_node="a")
+    assert raw(graph) == before
+    call.update(graph, Command(update=[("log", ["u"])], goto="b"), as_node="a")
+    assert call.state(graph).next == ("b",)
+
+
 def test_an_unknown_node_is_refused(call: Calls) -> None:
     """22 of its family."""
     graph = chain(call)
