@@ -101,7 +101,8 @@ def target_writes(target: Any) -> list[Write]:
 class Branch:
     """A router after a node, with the map from its answers to nodes.
 
-    ``input_schema`` is the class that its parameter is annotated with, ``view`` what it is given.
+    ``input_schema`` is the class that its parameter is annotated with, ``view`` what it is given,
+    ``known`` the writes of the names that it has answered.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Branch:
     path: Any = None
     input_schema: Any = None
     view: View | None = None
+    known: dict[str, list[Write]] = dataclasses.field(default_factory=dict)
 
     @property
     def shown(self) -> str | None:
@@ -123,7 +125,9 @@ class Branch:
         """The router's answer, or what to await for it."""
         wants = self.wants
         answer = self.router(state, **scope.get().arguments(wants)) if wants else self.router(state)
-        return answer.invoke(state) if is_runnable(answer) else answer
+        if answer.__class__ is not str and is_runnable(answer):
+            return answer.invoke(state)
+        return answer
 
     def writes(self, answer: Any) -> list[Write]:
         """The writes of a router's answer: names, Sends, or a list of both.
@@ -131,8 +135,11 @@ class Branch:
         Raises:
             ValueError: an answer that is no destination. KeyError: not in the map.
         """
-        mapped = self.ends
-        several = answer.__class__ is not str and isinstance(answer, list | tuple)
+        mapped, known = self.ends, self.known
+        one_name = answer.__class__ is str
+        if one_name and answer in known:
+            return known[answer]
+        several = not one_name and isinstance(answer, list | tuple)
         answers = answer if several else (answer,)
         found: list[Write] = []
         for one in answers:
@@ -140,6 +147,8 @@ class Branch:
             if target is None or target == START:
                 raise ValueError("Branch did not return a valid destination")
             found += target_writes(target)
+        if one_name and mapped is not None:
+            known[answer] = found
         return found
 
 
@@ -170,7 +179,8 @@ class Writing:
         """
         writes: list[Write] = []
         for position, branch in enumerate(self.branches):
-            answer = self._ask(position, read, around)
+            state = read(branch.view)
+            answer = branch.ask(state) if around is None else around(branch, position, state)
             if answer.__class__ is not str and inspect.isawaitable(answer):
                 return self._await(writes, answer, position, read, around)
             writes += branch.writes(answer)

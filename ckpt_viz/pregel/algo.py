@@ -20,7 +20,7 @@ from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import TimeoutPolicy
 
 _PATH = attrgetter("path_text")
-NextVersion = Callable[[Any], Any]
+NextVersion = Callable[[Any, None], Any]
 
 
 class Writer(Protocol):
@@ -104,7 +104,7 @@ def apply_writes(live: Live, tasks: Sequence[Writer], next_version: NextVersion)
     if len(tasks) > 1:
         tasks = sorted(tasks, key=_PATH)
     program, volatile = live.program, live.volatile
-    version = next_version(live.max_version)
+    version = next_version(live.max_version, None)
     bump = _mark_seen(live, tasks)
     if program.consuming:
         _consume(live, tasks, version)

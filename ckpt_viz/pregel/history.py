@@ -114,7 +114,7 @@ def _written(
     return live
 
 
-def _newer(current: Any) -> Any:
+def _newer(current: Any, channel: None = None) -> Any:
     """A version for a view that is never saved."""
     if isinstance(current, str):
         return current + "~"

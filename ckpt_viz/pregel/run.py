@@ -68,7 +68,7 @@ def _fits(values: Any, program: Program) -> bool:
     return isinstance(values, dict) and values.keys() <= program.channels.keys()
 
 
-def count_versions(current: int | None) -> int:
+def count_versions(current: int | None, channel: None = None) -> int:
     """Versions where there is no saver to make them: 1, 2, 3, …"""
     return 1 if current is None else current + 1
 
@@ -202,7 +202,7 @@ class Run:
         self.here = self.where(None)
         self._claim(saver, settings)
         self.next_version: NextVersion = (
-            count_versions if saver is None else lambda v: saver.get_next_version(v, None)
+            count_versions if saver is None else saver.get_next_version
         )
 
     def _claim(self, saver: Any, settings: Settings) -> None:
@@ -372,7 +372,7 @@ class Run:
             return None
         previous, here = live.id, self.here
         live.id, time = stamp(step, previous)
-        self.here = self.where(live.id)
+        self.here = {"configurable": {**self.address, "checkpoint_id": live.id}}
         if self.saver is None:
             return None
         if self.deferring:
@@ -438,8 +438,10 @@ class Run:
             writes = task.writes or _NOTHING
             plain = self.saver is not None and not (task.special or self.program.untracked)
             if plain and not self.deferring:
-                self._note(task)
-                return SaveWrites(self.here, writes, task.id, task.path_text)
+                id_ = task.id
+                if self.noted is not None and task.began:
+                    self.noted[id_] = task.began, task.took
+                return SaveWrites(self.here, writes, id_, task.path_text)
         elif task.outcome == "interrupt":
             if task.interrupts:  # none: a break point inside a nested graph
                 task.special.append((INTERRUPT, list(task.interrupts)))
