@@ -221,7 +221,9 @@ def drive(run: Run, script: Script) -> Iterator[Any]:
                 break
             answer, error = None, None
             kind = request.__class__
-            if kind is Emit:
+            if kind is RunOne:
+                run_task(run, request.task, copy_context())
+            elif kind is Emit:
                 if request.chunk is not SILENT:
                     lay_down(None)
                     yield request.chunk

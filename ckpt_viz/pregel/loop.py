@@ -51,6 +51,8 @@ def _run_steps(run: Run, value: Any) -> Script:
     except GeneratorExit:
         raise  # left early: the driver stores what is finished
     except BaseException:
+        if run.held is not None:  # what was to be stored with the step is stored without it
+            yield run.held
         yield from run.flush()
         raise
     if not run.interrupts and not run.program.momentary:
@@ -74,7 +76,10 @@ def _loop(run: Run, replaying: bool) -> Script:
             return "interrupt_before"
         if run.announces or (run.updates and run.pending):
             yield from _show_started(run, tasks)
-        updated = yield from _execute(run, tasks)
+        _make_ready(run, tasks)
+        by_itself = len(tasks) == 1 and not tasks[0].outcome
+        failed = yield from (_by_itself if by_itself else _side_by_side)(run, tasks)
+        updated = _applied(run, tasks, failed)
         if updated is None:
             yield from _stop_waiting(run, tasks)
             return "pending"
@@ -201,26 +206,21 @@ def _show_called(run: Run, told: Told) -> Script:
         yield from run.show_end(task, run.step)
 
 
-def _execute(run: Run, tasks: list[Task]) -> Script:
-    """Run the tasks that have not finished, committing each as it ends, and apply their writes.
-
-    The channels that they changed; None if a question waits. The handlers of failures, and what
-    nodes called, are added to the tasks.
-
-    Raises:
-        BaseException: the first failure, when every other task has ended or was cancelled.
-        TimeoutError: the step took longer than the graph's ``step_timeout``.
-    """
+def _make_ready(run: Run, tasks: list[Task]) -> None:
+    """A step begins; a node that reads what cannot be read stops it before any has run."""
     run.alone = None
     if Opaque.made:
         refuse_readers(run.live.channels, tasks)
     if run.step_timeout is not None:
         run.deadline = time.monotonic() + run.step_timeout
-    if len(tasks) == 1 and not tasks[0].outcome:
-        yield from _by_itself(run, tasks)
-        failed = tasks[-1] if tasks[-1].outcome == "error" else None
-    else:
-        failed = yield from _side_by_side(run, tasks)
+
+
+def _applied(run: Run, tasks: list[Task], failed: Task | None) -> set[str] | None:
+    """Apply what the tasks wrote; the channels that it changed, or None if a question waits.
+
+    Raises:
+        BaseException: the first failure. InvalidUpdateError: a channel refuses its values.
+    """
     if failed is not None:
         error, failed.error = failed.error, None
         try:
@@ -232,19 +232,17 @@ def _execute(run: Run, tasks: list[Task]) -> Script:
     if run.children:
         tasks += run.children
         run.children = []
-    try:
-        if Opaque.made:
-            refuse_reducers(run.live.channels, tasks)
-        return apply_writes(run.live, tasks, run.next_version)
-    except BaseException:
-        if run.held is not None:  # what was to be stored with the step is stored without it
-            request, run.held = run.held, None
-            yield request
-        raise
+    if Opaque.made:
+        refuse_reducers(run.live.channels, tasks)
+    return apply_writes(run.live, tasks, run.next_version)
 
 
 def _by_itself(run: Run, tasks: list[Task]) -> Script:
-    """The last task runs here; what it tells is held back until its step is saved."""
+    """The last task runs here; what it tells is held back until its step is saved.
+
+    What handles its failure, and what it called, are added to the tasks; the failed task, if none
+    handles it.
+    """
     task = tasks[-1]
     live = run.beside or (run.listened and task.node.calls)
     yield Start((task,)) if live else RunOne(task)
@@ -259,11 +257,12 @@ def _by_itself(run: Run, tasks: list[Task]) -> Script:
             yield request
         if run.cache_keys:
             yield from put_result(run, task)
-        return
+        return None
     else:
         yield from _settle(run, tasks, task)
     if tasks[-1] is not task:
-        yield from _by_itself(run, tasks)
+        return (yield from _by_itself(run, tasks))
+    return task if task.outcome == "error" else None
 
 
 def _with_children(run: Run, tasks: list[Task], live: bool) -> Script:
@@ -295,7 +294,13 @@ def _settle(run: Run, tasks: list[Task], task: Task) -> Script:
 
 
 def _side_by_side(run: Run, tasks: list[Task]) -> Script:
-    """Run what has not finished; the task that failed first, if one did."""
+    """Run what has not finished, committing each as it ends; the task that failed first, if any.
+
+    The handlers of failures, and what nodes called, are added to the tasks.
+
+    Raises:
+        TimeoutError: the step took longer than the graph's ``step_timeout``.
+    """
     todo = [t for t in tasks if t.outcome not in ("done", "handled")]
     asking = [t for t in todo if _still_asks(run, t)] if run.answers.by_id else []
     todo = [t for t in todo if t not in asking]

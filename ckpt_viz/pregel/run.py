@@ -201,9 +201,7 @@ class Run:
             }
         self.here = self.where(None)
         self._claim(saver, settings)
-        self.next_version: NextVersion = (
-            count_versions if saver is None else saver.get_next_version
-        )
+        self.next_version: NextVersion = count_versions if saver is None else saver.get_next_version
 
     def _claim(self, saver: Any, settings: Settings) -> None:
         """What runs around this one, and which thread's lease it is to take."""
@@ -438,10 +436,7 @@ class Run:
             writes = task.writes or _NOTHING
             plain = self.saver is not None and not (task.special or self.program.untracked)
             if plain and not self.deferring:
-                id_ = task.id
-                if self.noted is not None and task.began:
-                    self.noted[id_] = task.began, task.took
-                return SaveWrites(self.here, writes, id_, task.path_text)
+                return SaveWrites(self.here, writes, self._note(task), task.path_text)
         elif task.outcome == "interrupt":
             if task.interrupts:  # none: a break point inside a nested graph
                 task.special.append((INTERRUPT, list(task.interrupts)))
@@ -459,14 +454,15 @@ class Run:
         if task.special:
             writes = [*task.special, *writes]
         if writes:
-            self._note(task)
-            return self.keep(writes, task.id, task.path_text)
+            return self.keep(writes, self._note(task), task.path_text)
         return None
 
-    def _note(self, task: Task) -> None:
-        """Tell the saver when a task ran; it stores that with what the task wrote."""
+    def _note(self, task: Task) -> str:
+        """Tell the saver when a task ran; it stores that with what the task, by this id, wrote."""
+        id_ = task.id
         if self.noted is not None and task.began and not self.deferring:
-            self.noted[task.id] = task.began, task.took
+            self.noted[id_] = task.began, task.took
+        return id_
 
     def left_over(self, finished: Iterable[Task]) -> Iterator[Save | SaveWrites]:
         """What is still to be stored of a run that is left early."""
