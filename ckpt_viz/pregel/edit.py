@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextvars import copy_context
 from typing import Any
 from uuid import UUID, uuid5
@@ -22,6 +22,7 @@ from ckpt_viz.pregel.requests import Load, Newest, SaveWrites
 from ckpt_viz.pregel.run import Run, Script
 from ckpt_viz.pregel.scope import TaskScope
 from ckpt_viz.pregel.settings import with_parents
+from ckpt_viz.pregel.subgraphs import is_graph
 from ckpt_viz.pregel.task import Task
 from ckpt_viz.types import Command, StateUpdate, scope
 
@@ -193,7 +194,7 @@ def _node_of(run: Run, as_node: str | None, values: Any) -> str:
     name = infer_node(run) if as_node is None else as_node
     if name not in nodes:
         raise InvalidUpdateError(f"Node {name} does not exist\nNodes: {sorted(nodes)}.")
-    check_keys(run.program, values)
+    check_keys(run.program, values, _told_by(run.program, name))
     return name
 
 
@@ -205,7 +206,17 @@ def _check_update(
         for update in values:
             _check_update(program, *update)
     elif as_node is None or as_node == INPUT or as_node in program.nodes:
-        check_keys(program, values)
+        names = program.nodes if as_node is None else [as_node]
+        check_keys(program, values, {key for name in names for key in _told_by(program, name)})
+
+
+def _told_by(program: Program, name: str) -> Set[str]:
+    """The keys of its own that a node which is a graph may tell; this graph ignores them."""
+    node = program.nodes.get(name)
+    if node is None or not is_graph(node.func):
+        return frozenset()
+    told = node.func.output_channels
+    return {told} if isinstance(told, str) else set(told)
 
 
 def _named_keys(values: Any) -> list[Any]:
@@ -221,15 +232,15 @@ def _named_keys(values: Any) -> list[Any]:
     return []
 
 
-def check_keys(program: Program, values: Any) -> None:
-    """Refuse a key that no channel takes.
+def check_keys(program: Program, values: Any, also: Set[str] = frozenset()) -> None:
+    """Refuse a key that no channel takes and that is not among ``also``.
 
     Raises:
         InvalidUpdateError: names the unknown keys and the known ones.
     """
     known = program.keys
-    unknown = [k for k in _named_keys(values) if k not in known] if known else []
-    if unknown:
+    unknown = [k for k in _named_keys(values) if k not in known and k not in also]
+    if known and unknown:
         raise InvalidUpdateError(
             f"Unknown key{'s' if len(unknown) > 1 else ''} {unknown} in the update; nothing was "
             f"written. Known keys: {sorted(known)}."

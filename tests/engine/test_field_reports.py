@@ -258,6 +258,26 @@ def test_no_round_is_written_when_a_later_one_has_an_unknown_key(call: Calls) ->
     assert raw(graph) == before
 
 
+def test_keys_that_a_graph_inside_tells_are_accepted_and_ignored(call: Calls) -> None:
+    """22: an update as a node that is a graph may be what that graph gave."""
+
+    class Inner(TypedDict):
+        log: Annotated[list, operator.add]
+        own: int
+
+    inner = StateGraph(Inner).add_node("p", says("p")).add_edge(START, "p").compile()
+    outer = StateGraph(State).add_node("sub", inner).add_node("end", says("end"))
+    outer = outer.add_edge(START, "sub").add_edge("sub", "end")
+    graph = outer.compile(checkpointer=InMemorySaver())
+    call.invoke(graph, {"log": []})
+    call.update(graph, {"own": 3, "log": ["u"]}, as_node="sub")
+    state = call.state(graph)
+    assert (state.next, state.values) == (("end",), {"log": ["p", "end", "u"]})
+    for as_node, wrong in (("sub", {"owm": 3}), ("end", {"own": 3})):
+        with pytest.raises(InvalidUpdateError, match="nothing was written"):
+            call.update(graph, wrong, as_node=as_node)
+
+
 def test_an_unknown_key_in_a_command_is_refused(call: Calls) -> None:
     """22 of its family: an update by a Command, alone or among other values."""
     graph = chain(call)
