@@ -428,3 +428,19 @@ def test_a_prune_gives_way_to_a_run(redis_url: str) -> None:
     assert len(gone.checkpoints) == 10
     assert [t.checkpoint["channel_values"] for t in saver.list(config())] == [{"n": 99}]
     saver.close()
+
+
+def test_a_thread_that_the_server_lost_a_part_of_spoils_no_other(redis_url: str) -> None:
+    saver = RedisSaver.from_conn_string(redis_url)
+    for thread in ("a", "b", "c"):
+        put(saver, config(thread), 0, {"n": 0})
+    with redis.Redis.from_url(redis_url) as client:
+        client.delete("ckpt:{a}:rows")
+        client.delete("ckpt:{b}:order")
+        assert [told["thread_id"] for told in saver.threads()] == ["c"]
+        assert [f.config["configurable"]["thread_id"] for f in saver.list(None)] == ["c"]
+        name = next(name for name in client.hkeys("ckpt:{c}:rows") if name[:1] == b"c")
+        client.hset("ckpt:{c}:rows", name, b"\xff")
+    with pytest.raises(SerializationError, match=r"thread 'c'.*its row are damaged"):
+        saver.get_tuple(config("c"))
+    saver.close()

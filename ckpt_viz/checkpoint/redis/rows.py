@@ -34,6 +34,7 @@ from ckpt_viz.checkpoint.scripted.rows import (
     base_of,
     escaped_base,
 )
+from ckpt_viz.checkpoint.telling import DAMAGE, unreadable
 
 _CHUNK = 500
 
@@ -225,7 +226,7 @@ class RedisRows:
         threads = yield from self.threads(None)
         for thread in threads:
             found = yield self._call(lua.COUNT, thread)
-            if found:
+            if found and found[2]:  # a server short of memory may have evicted the records
                 row = _row(thread, found[1].decode(), found[2])
                 made.append((thread, found[0], row.step, row.id, int(found[3])))
         return made
@@ -325,8 +326,11 @@ def _packed(row: Row) -> bytes:
 
 def _row(thread: str, name: str, data: bytes) -> Row:
     ns, id_ = _parts(name)
-    *told, step, tag, body, mtag, meta = unpackb(data)
-    parent, base, source = (None if text is None else unescape(text) for text in told)
+    try:
+        *told, step, tag, body, mtag, meta = unpackb(data)
+        parent, base, source = (None if text is None else unescape(text) for text in told)
+    except DAMAGE as error:
+        raise unreadable(error, thread, ns, id_, "its row") from error
     row = Row(thread, ns, id_, parent, base, (tag, body), (mtag, meta), source, step)
     return row._replace(size=len(data))
 
