@@ -1,5 +1,5 @@
 import { useComputed, useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Banners } from "./bar";
 import { useHits } from "./find";
 import { GoTo } from "./goto";
@@ -73,7 +73,8 @@ function TreePane({ view, hits, slow }: { view: View; hits: Set<number> | null; 
   const host = useRef<HTMLDivElement>(null);
   const version = store.version.value;
   const selected = store.selected.value;
-  useEffect(() => {
+  // Before the browser draws: else each new row is drawn in two frames, the bar below first and the tree then.
+  useLayoutEffect(() => {
     if (!host.current) return;
     const tree = new Tree(host.current, store, {
       pick: (id, delay) => view.pick(id, delay),
@@ -86,13 +87,13 @@ function TreePane({ view, hits, slow }: { view: View; hits: Set<number> | null; 
       view.tree = null;
     };
   }, []);
-  useEffect(() => view.tree?.setData(selected, view.tipRow), [version]);
-  useEffect(() => view.tree?.select(selected, view.tipRow), [selected, view.tipRow]);
-  useEffect(() => view.tree?.setMarks(view.mark.value, view.markB.value), [view.mark.value, view.markB.value]);
-  useEffect(() => view.tree?.setHits(hits), [hits]);
+  useLayoutEffect(() => view.tree?.setData(selected, view.tipRow), [version]);
+  useLayoutEffect(() => view.tree?.select(selected, view.tipRow), [selected, view.tipRow]);
+  useLayoutEffect(() => view.tree?.setMarks(view.mark.value, view.markB.value), [view.mark.value, view.markB.value]);
+  useLayoutEffect(() => view.tree?.setHits(hits), [hits]);
   const watches = view.watches.value;
   const columns = useComputed(() => columnsOf(view.watches.value)).value;
-  useEffect(() => view.tree?.setColumns(columns), [columns, watches]);
+  useLayoutEffect(() => view.tree?.setColumns(columns), [columns, watches]);
   const hello = store.hello.value;
   const failure = store.failure.value;
   return (

@@ -248,9 +248,10 @@ export class Store {
     this.nestedTimer = setTimeout(async () => {
       try {
         const { nested } = await this.ask<{ nested?: Nested[] }>("nested");
+        const same = String(nested ?? []) === String(this.forest.nested);
         this.forest.nested = nested ?? [];
         await this.reopen(this.forest.nested, 1);
-        this.rearrange(() => this.forest.layout());
+        if (!same || this.forest.groups.size) this.rearrange(() => this.forest.layout());
         if (this.wanted) this.selectWhenThere(this.wanted);
         this.keepPlace();
       } catch {

@@ -23,7 +23,8 @@ export class Tiers {
       this.tier = new Uint8Array(rows.length + 4096);
       this.tier.set(old);
     }
-    if (this.followed(at, goal)) return;
+    if (this.followed(at, goal) || this.continued(at, goal)) return;
+    this.marked = { layout: this.store.forest.layouts, at, goal };
     this.tier.fill(0);
     this.pathTo.clear();
     this.contTo.clear();
@@ -37,21 +38,44 @@ export class Tiers {
   private followed(at: number, goal: number): boolean {
     const { lanes, forest } = this.store;
     const was = this.marked;
-    this.marked = { layout: forest.layouts, at, goal };
     if (was.layout !== forest.layouts || at < was.at || was.at < 0 || was.goal > was.at || goal > at) return false;
-    const fresh: number[] = [];
-    let row = at;
-    while (row > was.at && fresh.length < 100) {
-      fresh.push(row);
-      row = lanes.parentRow[row] ?? -1;
-    }
-    if (row !== was.at || lanes.tip(at) !== at) return false;
+    const fresh = this.fresh(was.at, at);
+    if (!fresh || lanes.tip(at) !== at) return false;
     this.contTo.clear();
-    for (const one of fresh.reverse()) {
-      this.tier[one] = 2;
-      this.pathTo.set(lanes.chainOf[one] ?? 0, one);
-    }
+    this.add(fresh, 2, this.pathTo);
+    this.marked = { layout: forest.layouts, at, goal };
     return true;
+  }
+
+  /** Whether only the goal went on, beyond a selection that stays: then its new rows are marked, and no more. */
+  private continued(at: number, goal: number): boolean {
+    const was = this.marked;
+    if (was.layout !== this.store.forest.layouts || at !== was.at || at < 0 || was.goal <= at || goal < was.goal)
+      return false;
+    if (!this.contTo.size || this.tier[was.goal] !== 1) return false;
+    const fresh = this.fresh(was.goal, goal);
+    if (!fresh) return false;
+    this.add(fresh, 1, this.contTo);
+    this.marked = { ...was, goal };
+    return true;
+  }
+
+  /** The rows after one up to a descendant of it, newest first; null where it is none, or far away. */
+  private fresh(from: number, to: number): number[] | null {
+    const out: number[] = [];
+    let row = to;
+    while (row > from && out.length < 100) {
+      out.push(row);
+      row = this.store.lanes.parentRow[row] ?? -1;
+    }
+    return row === from ? out : null;
+  }
+
+  private add(fresh: readonly number[], tier: number, ends: Map<number, number>): void {
+    for (const row of fresh.toReversed()) {
+      this.tier[row] = tier;
+      ends.set(this.store.lanes.chainOf[row] ?? 0, row);
+    }
   }
 
   private note(row: number, tier: number, ends: Map<number, number>): void {

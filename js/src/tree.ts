@@ -103,7 +103,7 @@ export class Tree {
 
   /** Rows or lanes changed. What is read stays where it is, but for a selection that moved. */
   setData(id: string | null, tipRow: number): void {
-    const top = this.scroller.scrollTop;
+    const top = this.savedTop; // to ask the scroller would lay out the page first
     const keep = top < this.rowH ? null : this.anchor(top);
     this.writer.learn();
     this.measure();
@@ -115,8 +115,7 @@ export class Tree {
   /** The selection moved; it is brought into view. */
   select(id: string | null, tipRow: number): void {
     if (id === this.selected && tipRow === this.goal) return;
-    const top = this.scroller.scrollTop;
-    this.settle(id, tipRow, top, top);
+    this.settle(id, tipRow, this.savedTop, this.savedTop);
     for (const [row, el] of this.rows.live) this.paintState(row, el);
   }
 
@@ -133,8 +132,10 @@ export class Tree {
     const to = moved ? this.revealed(at, scroll) : scroll;
     this.render(to);
     if (to === top) return;
-    this.scroller.scrollTop = to;
-    this.savedTop = to;
+    // A scroll that was not told yet goes on from where it is, but for a selection that has to come into view.
+    const target = moved ? to : this.scroller.scrollTop + to - top;
+    this.scroller.scrollTop = target;
+    this.savedTop = target;
   }
 
   /** Sizes that follow from how many rows, lanes and digits there are; written only where they change. */

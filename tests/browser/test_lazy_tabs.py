@@ -85,6 +85,9 @@ def test_a_graph_of_any_size_is_drawn_inside_its_frame(opened: Open, count: int)
     expect(picture).to_have_attribute("aria-label", f"Graph, {count} node{'s' * (count > 1)}")
     nodes = picture.get_by_role("button")
     expect(nodes).to_have_count(count)
+    letters = nodes.first.locator("text").first.bounding_box()["height"]
+    assert letters > 6, "it opens no smaller than can be read"
+    stage.button("Fit the graph").click()
     room = picture.bounding_box()
     boxes = [nodes.nth(k).bounding_box() for k in range(count)]
     for box in boxes:
@@ -92,6 +95,18 @@ def test_a_graph_of_any_size_is_drawn_inside_its_frame(opened: Open, count: int)
         assert box["x"] + box["width"] <= room["x"] + room["width"] + 1
         assert box["y"] >= room["y"] - 1
         assert box["y"] + box["height"] <= room["y"] + room["height"] + 1
+
+
+def test_a_graph_too_long_to_be_read_opens_at_what_ran(opened: Open) -> None:
+    stage = opened(chain([f"node_{k:02d}" for k in range(60)], fan=1))
+    stage.rows.nth(0).click()
+    picture = drawn(stage)
+    lit = picture.locator("[data-node].ckv-made").first
+    room, box = picture.bounding_box(), lit.bounding_box()
+    assert room["x"] <= box["x"]
+    assert box["x"] + box["width"] <= room["x"] + room["width"]
+    assert room["y"] <= box["y"]
+    assert box["y"] + box["height"] <= room["y"] + room["height"]
 
 
 def test_nodes_inside_a_node_are_marked(opened: Open) -> None:

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, expect
 
 from ckpt_viz import explore
 from ckpt_viz.checkpoint.base import CheckpointTuple
+from ckpt_viz.checkpoint.memory import InMemorySaver
 
 from . import gardens
 from .stage import Stage
@@ -129,6 +130,29 @@ def check(page: Any, count: int, forks: int, *, seconds: float) -> Callable[[], 
     assert heap < 300, f"the page holds {heap:.0f} MB"
     assert stage.errors == []
     return stage.explorer.close
+
+
+def test_the_table_of_ten_thousand_threads(page: Any) -> None:
+    graph = gardens.flow({"a": lambda state: {"note": "done"}}, InMemorySaver())
+    for k in range(10_000):
+        graph.invoke({"count": k}, {"configurable": {"thread_id": f"thread-{k:05}"}})
+    start = time.perf_counter()
+    stage = Stage(page, explore(graph, follow=False))
+    lines = stage.root.locator("tbody tr")
+    lines.first.wait_for()
+    spent = time.perf_counter() - start
+    assert spent < slack(), f"the first threads are shown after {spent:.2f} s"
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
+    button = stage.root.get_by_role("columnheader", name="thread").get_by_role("button")
+    for first in ("thread-00000", "thread-09999"):
+        before = task_seconds(devtools)
+        button.click()
+        expect(lines.first).to_contain_text(first)
+        took = (task_seconds(devtools) - before) * 1000
+        assert took < 100 * slack(), f"a sort holds the page for {took:.0f} ms"
+    expect(lines).to_have_count(100)
+    stage.explorer.close()
 
 
 @pytest.mark.soak

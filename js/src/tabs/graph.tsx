@@ -111,6 +111,8 @@ interface Room {
 
 const LOWEST = 220;
 const HIGHEST = 460;
+/** What stands below the picture: a legend of two lines. */
+const BELOW = 74;
 
 /** The panel's width, and how much of its height the picture may take. A hidden output has no size: it is kept. */
 function useRoom(host: { current: HTMLElement | null }): Room {
@@ -121,7 +123,7 @@ function useRoom(host: { current: HTMLElement | null }): Room {
     if (!element || !panel) return;
     const read = () => {
       const width = element.clientWidth;
-      const high = Math.round(Math.max(LOWEST, Math.min(HIGHEST, panel.clientHeight * 0.85)));
+      const high = Math.round(Math.max(LOWEST, Math.min(HIGHEST, panel.clientHeight - BELOW)));
       if (width > 0) setRoom((old) => (old.width === width && old.high === high ? old : { width, high }));
     };
     read();

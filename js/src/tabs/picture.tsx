@@ -7,6 +7,9 @@ import { type GraphAnswer, isOver, isTaken, type Mark, markOf, markWords } from 
 const PAD = 14;
 const LOW = 130;
 const MAX_ZOOM = 2.5;
+/** Names that would be smaller than this can't be read: such a graph opens closer, at what runs. */
+const LEAST = 0.45;
+const READABLE = 0.7;
 
 /** Lines and ends are told by the labels of the nodes. */
 const UNSPOKEN = { "aria-hidden": true } as const;
@@ -35,14 +38,20 @@ export function fitScale(layout: Layout, width: number, height: number): number 
   return Math.min((width - 2 * PAD) / layout.w, (height - 2 * PAD) / layout.h, 1);
 }
 
+/** The scale that a graph opens at: all of it, where that can be read. */
+export function openingScale(whole: number): number {
+  return whole < LEAST ? READABLE : whole;
+}
+
 /** The graph as SVG, made of nodes and text nodes: what a graph's names say is never read as markup. */
 export function Picture(props: PictureProps) {
   const { graph, layout, marks, width } = props;
   const svg = useRef<SVGSVGElement>(null);
   const whole = fitScale(layout, width, props.high);
-  const high = Math.round(Math.max(LOW, Math.min(props.high, layout.h * whole + 2 * PAD)));
+  const opening = openingScale(whole);
+  const high = Math.round(Math.max(LOW, Math.min(props.high, layout.h * opening + 2 * PAD)));
   const centre = () => activeMiddle(graph, layout, marks);
-  const first = (): Eye => ({ k: whole, x: layout.w / 2, y: layout.h / 2 });
+  const first = () => held({ k: opening, ...centre() }, layout, width, high);
   const [eye, setEye] = useState(first);
   useEffect(() => setEye(first()), [layout, width, high]);
   useEffect(() => {
