@@ -9,7 +9,7 @@ from contextvars import Context, copy_context
 from functools import partial
 from typing import Any
 
-from ckpt_viz.checkpoint.base import BaseCheckpointSaver
+from ckpt_viz.checkpoint.base import BaseCheckpointSaver, is_replaced
 from ckpt_viz.pregel import lease
 from ckpt_viz.pregel.aexecute import TaskRun
 from ckpt_viz.pregel.away import Away, advance
@@ -319,7 +319,7 @@ def _is_lost(task: Task) -> bool:
 def _is_quick(saver: Any) -> bool:
     """Whether the saver is saved to from the loop as it is, because it never blocks."""
     base, kind = BaseCheckpointSaver, type(saver)
-    if not isinstance(saver, base) or not saver.never_blocks:
+    if not isinstance(saver, base) or not saver.never_blocks or is_replaced(saver):
         return False
     return kind.aput is base.aput and kind.aput_writes is base.aput_writes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from ckpt_viz.checkpoint.base import Extending
+from ckpt_viz.checkpoint.base import Extending, is_replaced
 from ckpt_viz.checkpoint.kept import FEW, Changes
 from ckpt_viz.constants import (
     ERROR,
@@ -188,7 +188,7 @@ class Run:
         self.children: list[Task] = []
         self.filed: Any = None
         self._listen(program)
-        self.partial = bool(getattr(saver, "partial_values", False))
+        self.partial = bool(getattr(saver, "partial_values", False)) and not is_replaced(saver)
         self.held: SaveWrites | None = None
         self.deferring = settings.durability == "exit"
         self.time = ""
@@ -212,7 +212,8 @@ class Run:
         self.progress = progress_of(self.within)
         if self.progress is not None:
             self.announces = True
-        self.joins = getattr(saver, "joins_writes", False) is True
+        joins = getattr(saver, "joins_writes", False) is True
+        self.joins = joins and not is_replaced(saver)
         self.noted: dict[str, Any] | None = getattr(saver, "noted", None)
         self.owner: Any = None
         self.lease: Any = None

@@ -10,6 +10,7 @@ import pytest
 
 from ckpt_viz import ids
 from ckpt_viz.checkpoint.memory import InMemorySaver
+from ckpt_viz.checkpoint.sqlite import SqliteSaver
 from ckpt_viz.constants import NO_WRITES
 from ckpt_viz.graph import END, START, StateGraph
 from ckpt_viz.types import Command, Overwrite, Send, interrupt
@@ -212,3 +213,24 @@ def test_overwrite_wins_over_plain_values_of_its_step(call: Calls) -> None:
         assert call.invoke(graph, {"log": ["old"]})["log"] == ["new"]
     assert call.update(graph, {"log": ["more"]}, as_node="a")
     assert call.state(graph).values["log"] == ["new", "more"]
+
+
+@pytest.mark.parametrize("kind", [InMemorySaver, lambda: SqliteSaver.from_conn_string(":memory:")])
+@pytest.mark.parametrize("colour", COLOURS)
+def test_a_method_that_replaces_a_savers_own_hears_every_save(colour: str, kind: Any) -> None:
+    """As tests and lessons do: ``saver.put = watched``, on one object."""
+    saver, heard = kind(), []
+    for name in ("put", "put_writes"):
+        plain = getattr(saver, name)
+
+        def watched(*given: Any, plain: Any = plain, name: str = name) -> Any:
+            heard.append(name)
+            return plain(*given)
+
+        setattr(saver, name, watched)
+    flow = StateGraph(State).add_node("a", says("a")).add_edge(START, "a")
+    graph = flow.compile(checkpointer=saver)
+    assert Calls(colour).invoke(graph, {"log": []})["log"] == ["a"]
+    if colour == "sync" or kind is InMemorySaver:
+        assert heard.count("put") == 3
+        assert "put_writes" in heard
