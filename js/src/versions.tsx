@@ -10,7 +10,7 @@ export interface VersionRow {
 /** Which versions nodes have seen: the table under why a node ran, or did not. */
 export function VersionTable(props: { label: string; titles: readonly string[]; rows: readonly VersionRow[] }) {
   return (
-    <table class="ckv-versions" aria-label={props.label}>
+    <table class="ckv-version-table" aria-label={props.label}>
       <thead>
         <tr>
           {["node", "channel", ...props.titles].map((title) => (
